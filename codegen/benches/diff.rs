@@ -8,10 +8,10 @@
 
 use std::path::Path;
 
+use mcp_revisions_diff::SideSources;
+use mcp_revisions_diff::render::{html, text};
 use mcp_revisions_schema::Spec;
-use mcp_revisions_schema::diff::{self, SideSources};
-use mcp_revisions_schema::render::{html, text};
-use mcp_revisions_schema::shims::RevisionPair;
+use mcp_revisions_schema::pair::RevisionPair;
 
 fn main() {
     divan::main();
@@ -43,7 +43,7 @@ fn pair(bencher: divan::Bencher<'_, '_>, pair: &RevisionPair) {
     let spec = spec();
     let sources = SideSources::read(&spec).unwrap();
     bencher.bench(|| {
-        let diff = diff::between(&sources, &pair.old, &pair.new, false).unwrap();
+        let diff = mcp_revisions_diff::between(&sources, &pair.old, &pair.new, false).unwrap();
         text::render(&diff, text::TextOptions::default())
     });
 }
@@ -55,7 +55,7 @@ fn compare_the_widest_pair(bencher: divan::Bencher<'_, '_>) {
     let sources = SideSources::read(&spec).unwrap();
     let old = sources.open("2025-11-25", false).unwrap();
     let new = sources.open("2026-07-28", false).unwrap();
-    bencher.bench(|| diff::compare(&old, &new));
+    bencher.bench(|| mcp_revisions_diff::compare(&old, &new));
 }
 
 /// `cargo xtask diff --all --format html`, from the files on.
@@ -64,7 +64,7 @@ fn history_as_html(bencher: divan::Bencher<'_, '_>) {
     bencher.bench(|| {
         let spec = spec();
         let sources = SideSources::read(&spec).unwrap();
-        let history = diff::history(&sources, &[], false).unwrap();
+        let history = mcp_revisions_diff::history(&sources, &[], false).unwrap();
         html::render(&history).unwrap()
     });
 }
@@ -80,7 +80,7 @@ fn wire_paths(bencher: divan::Bencher<'_, '_>, methods: usize) {
     let new = sources
         .of_text("new.json", &many_methods(methods, "integer"), false)
         .unwrap();
-    bencher.bench(|| diff::compare(&old, &new));
+    bencher.bench(|| mcp_revisions_diff::compare(&old, &new));
 }
 
 fn many_methods(count: usize, ty: &str) -> String {

@@ -4,8 +4,8 @@ mod alone;
 mod crates;
 
 use crate::emit::CrateFiles;
+use crate::files::{FileSet, Section};
 use mcp_revisions_schema::decision::Decision;
-use mcp_revisions_schema::files::{FileSet, Section};
 use mcp_revisions_schema::names::package;
 use mcp_revisions_schema::sorted::SortedSet;
 use mcp_revisions_schema::spec::Spec;
@@ -100,7 +100,7 @@ pub fn generate(spec: &Spec) -> Result<Generated, Error> {
     let mut problems = models.refused();
     problems.extend(models.unused_docs());
     let (mut made, once) = type_crates(&models);
-    match models.plan_shims(spec) {
+    match mcp_revisions_plans::plan_shims(&models, spec) {
         Ok(plans) => made.extend([
             shims_crate(&models, &plans, &once),
             registry_crate(&models, &plans, &once),

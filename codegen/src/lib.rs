@@ -1,6 +1,7 @@
 //! From the models of all revisions to Rust: types, conversions between adjacent revisions, and one table of all.
 //!
-//! A pure library: no clock, no network, no environment. What the input says is read by [`mcp_revisions_schema`].
+//! No clock, no network, no environment. What the input says is read by [`mcp_revisions_schema`]; the disk is written in
+//! [`import::SpecDirectory::write`] and [`files::FileSet::write`].
 
 /// The templates of `codegen/templates`, each with the path of the file that it makes.
 macro_rules! templates {
@@ -13,8 +14,10 @@ macro_rules! templates {
 }
 
 pub mod emit;
+pub mod files;
 mod format;
 pub mod generate;
+pub mod import;
 pub mod registry;
 pub mod replay;
 pub mod shims;

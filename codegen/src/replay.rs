@@ -6,12 +6,11 @@
 use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
 
 use crate::generate::{Generated, generate};
+use crate::import::{ImportOptions, SpecDirectory, UpstreamFile};
+use mcp_revisions_diff::{ChangeLevel, SideSources};
 use mcp_revisions_schema::Error;
 use mcp_revisions_schema::decision::{Decision, QuestionKind};
-use mcp_revisions_schema::diff::{self, ChangeLevel, SideSources};
-use mcp_revisions_schema::spec::{
-    ImportOptions, Lifecycle, RevisionStage, Spec, SpecDirectory, UpstreamFile,
-};
+use mcp_revisions_schema::spec::{Lifecycle, RevisionStage, Spec};
 
 /// A spec that drafts are tried on.
 #[derive(Debug)]
@@ -168,7 +167,7 @@ fn levels(
     let old = sources.of_text(&old.0, &old.1, false).ok()?;
     let new = sources.of_text(new.0, new.1, false).ok()?;
     let mut levels = SortedMap::new();
-    for row in diff::compare(&old, &new).rows {
+    for row in mcp_revisions_diff::compare(&old, &new).rows {
         *levels.entry(row.level).or_default() += 1;
     }
     Some(levels)

@@ -12,7 +12,7 @@ use std::process::{Command, Output};
 
 use anyhow::{Context, ensure};
 use clap::{Args, ValueEnum};
-use mcp_revisions_schema::command::CommandOutcome;
+use mcp_revisions_diff::command::CommandOutcome;
 
 use crate::process::{Built, RunningProcess, npm_install, output};
 use crate::progress::ProgressLine;

@@ -6,15 +6,15 @@ use std::time::Instant;
 use anyhow::Context;
 use clap::Args;
 use mcp_codegen::emit::CrateFiles;
+use mcp_codegen::files::FileSet;
 use mcp_codegen::generate::{self, Alone, Crate, Generated, WireSource};
 use mcp_codegen::surface;
-use mcp_revisions_schema::files::FileSet;
 use mcp_revisions_schema::sorted::SortedMap;
 use mcp_revisions_schema::{Decision, Spec};
 
 use crate::tally::columns;
 use crate::workspace::{root, spec_dir};
-use mcp_revisions_schema::command::CommandOutcome;
+use mcp_revisions_diff::command::CommandOutcome;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -200,7 +200,7 @@ fn alone(
         .map_err(|cause| mcp_revisions_schema::Error::io("create", out, cause))?;
     // The manifest comes first: a run that breaks off is completed by the next one.
     for (path, text) in beside {
-        mcp_revisions_schema::files::write_file(&path, text.as_bytes())?;
+        mcp_codegen::files::write_file(&path, text.as_bytes())?;
     }
     let written = files.write(out)?;
     let (new, deleted) = (written.written.len(), written.deleted.len());

@@ -12,8 +12,8 @@ mod run;
 use std::fmt::Write as _;
 
 use clap::Args;
+use mcp_revisions_diff::command::CommandOutcome;
 use mcp_revisions_schema::Spec;
-use mcp_revisions_schema::command::CommandOutcome;
 use mcp_revisions_schema::spec::RevisionStage;
 
 use crate::progress::ProgressLine;

@@ -7,8 +7,8 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use mcp_revisions_diff::command::{self, CommandOutcome, diff, explain};
 use mcp_revisions_schema::Spec;
-use mcp_revisions_schema::command::{self, CommandOutcome, diff, explain};
 
 mod conformance;
 mod generate;
@@ -63,7 +63,12 @@ fn main() -> ExitCode {
         Command::Shims(arguments) => shims::run(arguments),
         Command::Diff(arguments) => {
             let colours = command::is_coloured(clap::ColorChoice::Auto, std::io::stdout());
-            diff::run(&arguments, own_spec, colours)
+            diff::run(
+                &arguments,
+                own_spec,
+                mcp_revisions_plans::cover_all,
+                colours,
+            )
         }
         Command::Replay(arguments) => replay::run(arguments),
         Command::Explain(arguments) => explain::run(&arguments, own_spec, &[]),

@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use mcp_revisions_schema::Models;
-use mcp_revisions_schema::Spec;
+use mcp_revisions_schema::{Models, Spec};
 
 use crate::workspace::spec_dir;
-use mcp_revisions_schema::command::CommandOutcome;
+use mcp_revisions_diff::command::CommandOutcome;
 
 #[derive(Args)]
 pub(crate) struct Arguments {

@@ -10,15 +10,15 @@ use std::time::Instant;
 
 use anyhow::Context;
 use clap::Args;
+use mcp_codegen::import::SpecDirectory;
 use mcp_codegen::replay::{Made, Refused, Replay, Step};
+use mcp_revisions_diff::ChangeLevel;
 use mcp_revisions_schema::Error;
 use mcp_revisions_schema::decision::QuestionKind;
-use mcp_revisions_schema::diff::ChangeLevel;
-use mcp_revisions_schema::spec::SpecDirectory;
 
 use crate::progress::ProgressLine;
 use crate::workspace::spec_dir;
-use mcp_revisions_schema::command::CommandOutcome;
+use mcp_revisions_diff::command::CommandOutcome;
 
 mod compile;
 

@@ -4,12 +4,11 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use mcp_revisions_schema::Models;
-use mcp_revisions_schema::Spec;
-use mcp_revisions_schema::shims::table;
+use mcp_revisions_plans::table;
+use mcp_revisions_schema::{Models, Spec};
 
 use crate::workspace::spec_dir;
-use mcp_revisions_schema::command::CommandOutcome;
+use mcp_revisions_diff::command::CommandOutcome;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -26,7 +25,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
     let spec = Spec::read(&arguments.spec.map_or_else(spec_dir, Ok)?)?;
     let models = Models::build(&spec)?;
-    let plans = models.plan_shims(&spec)?;
+    let plans = mcp_revisions_plans::plan_shims(&models, &spec)?;
     let names: Vec<String> = plans.iter().map(|plan| plan.pair.to_string()).collect();
     if let Some(pair) = &arguments.pair
         && !names.contains(pair)

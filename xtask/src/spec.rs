@@ -3,16 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use mcp_revisions_schema::Models;
-use mcp_revisions_schema::open::{SpecGaps, Undocumented};
-use mcp_revisions_schema::spec::{
-    self, Extension, ExtensionOptions, ImportOptions, Lifecycle, Revision, RevisionStage, Spec,
-    SpecDirectory, UpstreamFile, Verified, canonical,
+use mcp_codegen::import::{
+    ExtensionOptions, ImportOptions, SpecDirectory, SpecGaps, UpstreamFile, Verified,
 };
+use mcp_revisions_schema::spec::{Extension, Lifecycle, Revision, RevisionStage, Spec, canonical};
+use mcp_revisions_schema::{Models, Undocumented};
 
 use crate::tally::columns;
 use crate::workspace::spec_dir;
-use mcp_revisions_schema::command::CommandOutcome;
+use mcp_revisions_diff::command::CommandOutcome;
 
 mod errata;
 mod told;
@@ -162,7 +161,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
             )))
         }
         SpecCommand::Verify { upstream } => {
-            let verified = spec::verify(&dir, upstream.as_deref())?;
+            let verified = mcp_codegen::import::verify(&dir, upstream.as_deref())?;
             // Whether rules match is what the generator finds out.
             mcp_codegen::generate::generate(&Spec::read(&dir)?)?;
             Ok(CommandOutcome::passed(verify_text(&verified)))

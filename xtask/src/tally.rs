@@ -3,7 +3,7 @@
 use mcp_revisions_schema::sorted::SortedSet;
 use std::fmt::Write as _;
 
-use mcp_revisions_schema::command::CommandOutcome;
+use mcp_revisions_diff::command::CommandOutcome;
 
 /// The rows so far, what is to be noted of them, and whether all is as it was expected.
 pub(crate) struct Tally {

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use crate::shims::RevisionPair;
+use crate::pair::RevisionPair;
 use crate::{Error, FileLocation, SpecDiagnostic};
 
 /// Something that the input leaves open.
@@ -128,7 +128,8 @@ impl Scope {
 }
 
 impl Settle {
-    pub(crate) fn of(file: impl Into<String>, stub: impl Into<String>) -> Self {
+    /// Creates the lines of a file.
+    pub fn of(file: impl Into<String>, stub: impl Into<String>) -> Self {
         let (file, stub) = (file.into(), stub.into());
         Self { file, stub }
     }

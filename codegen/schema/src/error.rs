@@ -219,7 +219,7 @@ impl Error {
     }
 
     /// Returns a place in a schema that is not as it has to be.
-    pub(crate) fn schema(
+    pub fn schema(
         file: &str,
         pointer: &str,
         expected: impl fmt::Display,
@@ -237,11 +237,7 @@ impl Error {
     }
 
     /// Returns a request by a name that none of a few things has.
-    pub(crate) fn no_such<'k>(
-        kind: &str,
-        name: &str,
-        known: impl Iterator<Item = &'k str>,
-    ) -> Self {
+    pub fn no_such<'k>(kind: &str, name: &str, known: impl Iterator<Item = &'k str>) -> Self {
         let names: Vec<&str> = known.collect();
         let help = format!("one of {}", names.join(", "));
         Self::usage(format!("no {kind} `{name}`"), help)
@@ -335,7 +331,7 @@ impl Error {
     }
 
     /// Returns the file that it is about, and the line; those without come first.
-    pub(crate) fn place(&self) -> (String, usize) {
+    pub fn place(&self) -> (String, usize) {
         match self {
             Self::Wrong(of) => (of.file.to_string(), of.line().unwrap_or(0)),
             Self::Open(decision) => (decision.scope.to_string(), 0),
@@ -362,17 +358,17 @@ impl Error {
 }
 
 /// Reads the names of an enum on the command line.
+#[macro_export]
 macro_rules! from_name {
     ($type:ident, $kind:literal, $name:ident) => {
         impl std::str::FromStr for $type {
-            type Err = crate::Error;
+            type Err = $crate::Error;
 
-            fn from_str(name: &str) -> Result<Self, crate::Error> {
+            fn from_str(name: &str) -> Result<Self, $crate::Error> {
                 let found = Self::ALL.iter().find(|one| one.$name() == name);
                 let known = Self::ALL.iter().map(|one| one.$name());
-                (found.copied()).ok_or_else(|| crate::Error::no_such($kind, name, known))
+                (found.copied()).ok_or_else(|| $crate::Error::no_such($kind, name, known))
             }
         }
     };
 }
-pub(crate) use from_name;

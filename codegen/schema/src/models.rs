@@ -1,7 +1,5 @@
 //! The models of all revisions and extensions, and the plans of conversions between adjacent revisions.
 
-mod plans;
-
 use crate::sorted::SortedMap;
 
 use serde_json::Value;
@@ -13,11 +11,11 @@ use crate::decision::{Decision, QuestionKind, Scope};
 use crate::docs::{Docs, LentDocs, TypeDocs};
 use crate::draft::{draft, missing_definition};
 use crate::model::{BuiltModel, Model};
-use crate::open::Undocumented;
+use crate::pair::RevisionPair;
 use crate::rules::{ModelMistake, Rules};
 use crate::schema::Schema;
-use crate::shims::changes::ProseChanges;
 use crate::spec::canonical::definition;
+use crate::spec::changes::ProseChanges;
 use crate::spec::errors::ErrorRules;
 use crate::spec::extensions::Dangling;
 use crate::spec::methods::{MethodRules, module};
@@ -67,6 +65,27 @@ pub struct Models<'s> {
     pub mistakes: Vec<ModelMistake>,
     /// The rule files of the spec: what is proposed for one pair may follow from the rules of another.
     pub texts: &'s RuleTexts,
+}
+
+/// Definitions and members without a doc line.
+#[derive(Debug, Clone)]
+pub struct Undocumented {
+    /// The id of the revision, or the name of the extension.
+    pub of: String,
+    /// The file that would have the lines, below the spec directory.
+    pub file: String,
+    /// Each type that has no line, and each member with its type.
+    pub missing: Vec<(String, Option<String>)>,
+}
+
+impl Undocumented {
+    /// Returns what has no line, as `Type` or `Type.member`.
+    pub fn names(&self) -> impl Iterator<Item = String> {
+        self.missing.iter().map(|(name, member)| match member {
+            Some(member) => format!("{name}.{member}"),
+            None => name.clone(),
+        })
+    }
 }
 
 impl Model {
@@ -233,6 +252,30 @@ impl<'s> Models<'s> {
                 let known = self.revisions.iter().map(|of| of.revision.id.as_str());
                 Error::unknown_revision(id, known)
             })
+    }
+
+    /// Returns the pairs of adjacent revisions that are converted, oldest first.
+    #[must_use]
+    pub fn shim_pairs(&self) -> Vec<RevisionPair> {
+        let chain = self.chain();
+        let ids = |at: usize| &*chain[at].revision.id;
+        (1..chain.len())
+            .map(|at| RevisionPair::new(ids(at - 1), ids(at)))
+            .collect()
+    }
+
+    /// Returns the pairs of adjacent revisions, and after them those of the extensions.
+    #[must_use]
+    pub fn all_pairs(&self) -> Vec<RevisionPair> {
+        [self.shim_pairs(), self.extension_pairs()].concat()
+    }
+
+    /// Returns the pairs of adjacent states of each extension, before them that of the first one and the last revision whose
+    /// core had the feature, and after them that of the state of handlers and the core that took it back.
+    #[must_use]
+    pub fn extension_pairs(&self) -> Vec<RevisionPair> {
+        let all = self.extensions.iter().map(|of| of.extension);
+        RevisionPair::of_extensions(&all.collect::<Vec<_>>())
     }
 
     /// Returns the definitions and members without a doc line of each revision, and after them of each extension.

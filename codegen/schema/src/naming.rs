@@ -36,7 +36,7 @@ pub fn type_name(definition: &str) -> String {
 }
 
 /// Returns the name with the first number behind it, from 2 on, that is not taken.
-pub(crate) fn numbered(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
+pub fn numbered(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
     let mut all = (2..).map(|number| format!("{name}{number}"));
     all.find(|one| !is_taken(one)).unwrap_or_default()
 }
@@ -59,7 +59,7 @@ pub(crate) fn is_path(text: &str) -> bool {
 }
 
 /// Returns the id of a rule about a place: words of small letters and digits.
-pub(crate) fn rule_id(place: &str) -> String {
+pub fn rule_id(place: &str) -> String {
     let dashed = snake_case(&place.replace(['.', '|', ' ', '/', '*'], "_")).replace('_', "-");
     let plain =
         |letter: &char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || *letter == '-';
@@ -109,7 +109,7 @@ fn finish(name: String, digit: &str) -> String {
 }
 
 /// Puts the first letter of a word in upper case.
-pub(crate) fn capitalized(word: &str) -> String {
+pub fn capitalized(word: &str) -> String {
     let mut letters = word.chars();
     match letters.next() {
         Some(first) => first.to_uppercase().chain(letters).collect(),

@@ -1,4 +1,4 @@
-//! The spec directory: facts of each revision, the decisions about them, and how they are read, imported and verified.
+//! The spec directory: facts of each revision, the decisions about them, and how they are read.
 
 use crate::sorted::SortedMap;
 use std::path::Path;
@@ -8,43 +8,36 @@ use serde_json::Value;
 use crate::Error;
 
 pub mod canonical;
-mod diagnostics;
+pub mod changes;
+mod digest;
 mod directory;
-pub(crate) mod errata;
+pub mod errata;
 pub mod errors;
 pub mod extensions;
-mod facts;
-mod import;
 pub mod json;
 pub mod methods;
-pub(crate) mod range;
-mod revisions;
+pub mod range;
+pub mod revisions;
 pub mod roles;
 pub mod rules;
-mod scaffold;
-pub(crate) mod sheet;
-mod verify;
+pub mod toml_text;
 
-pub use directory::SpecDirectory;
+pub use digest::sha256;
+pub use directory::SpecSources;
 pub use errata::Erratum;
 pub use extensions::Extension;
-pub use facts::{Fact, Left};
-pub use import::{
-    ExtensionOptions, ImportOptions, Imported, ImportedExtension, UpstreamFile, sha256,
-};
 use revisions::RevisionRow;
 pub use revisions::{Lifecycle, RevisionStage};
 pub use rules::{RuleFile, RuleTexts};
-pub use verify::{Verified, verify};
 
 /// The list of revisions in a spec directory.
-const REVISIONS: &str = "revisions.toml";
+pub const REVISIONS: &str = "revisions.toml";
 
 /// The errata of all revisions, in a spec directory.
-pub(crate) const ERRATA: &str = "errata.toml";
+pub const ERRATA: &str = "errata.toml";
 
 /// The doc lines of all revisions, in a spec directory.
-pub(crate) const DOCS: &str = "docs.toml";
+pub const DOCS: &str = "docs.toml";
 
 /// Everything that spec/ says.
 #[derive(Clone, Debug)]
@@ -90,7 +83,7 @@ impl Spec {
     /// # Errors
     /// Every file that cannot be read or is not a schema, and every erratum that does not apply, not only the first.
     pub fn read(dir: &Path) -> Result<Self, Error> {
-        SpecDirectory::there(dir)?.spec()
+        SpecSources::read(dir)?.spec()
     }
 
     /// Reads texts from memory, by their path below the spec directory, which errors print as `spec`.
@@ -98,10 +91,10 @@ impl Spec {
     /// # Errors
     /// As [`Spec::read`].
     pub fn from_files(files: SortedMap<String, String>) -> Result<Self, Error> {
-        SpecDirectory::from_files(files).spec()
+        SpecSources::of("spec", files).spec()
     }
 
-    fn load(directory: &SpecDirectory) -> Result<Self, Error> {
+    fn load(directory: &SpecSources) -> Result<Self, Error> {
         let list = directory.list()?;
         let (order, rows) = directory.order()?;
         let errata = directory.errata(&order)?;
@@ -152,8 +145,12 @@ impl Spec {
 }
 
 impl Revision {
-    fn load(
-        directory: &SpecDirectory,
+    /// Reads one revision of the list.
+    ///
+    /// # Errors
+    /// A schema that is not there or is not one, and every erratum that does not apply.
+    pub fn load(
+        directory: &SpecSources,
         list: &RuleFile,
         rows: &[RevisionRow],
         row: &RevisionRow,
@@ -211,13 +208,15 @@ impl Revision {
     }
 }
 
-fn schema_name(id: &str) -> String {
+/// Returns the name of the file that has the schema of a revision.
+#[must_use]
+pub fn schema_name(id: &str) -> String {
     format!("{id}/schema.json")
 }
 
 /// Returns the release that a draft is the same as, though others came after that: the errata of that one are the draft's.
 fn outlived<'r>(
-    directory: &SpecDirectory,
+    directory: &SpecSources,
     rows: &'r [RevisionRow],
     row: &RevisionRow,
 ) -> Option<&'r RevisionRow> {

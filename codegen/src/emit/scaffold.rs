@@ -12,12 +12,11 @@ use quote::quote;
 use super::CrateFiles;
 use super::once::{Once, Set};
 use super::ty::ident;
-use mcp_revisions_schema::Error;
+use mcp_revisions_diff::render::text::wrapped;
 use mcp_revisions_schema::model::{Model, Shape};
-use mcp_revisions_schema::names;
 use mcp_revisions_schema::naming::{pascal_case, snake_case};
-use mcp_revisions_schema::render::text::wrapped;
 use mcp_revisions_schema::spec::extensions::Roles;
+use mcp_revisions_schema::{Error, names};
 
 /// The facts about a crate.
 #[derive(Debug, Clone, PartialEq)]

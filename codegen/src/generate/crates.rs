@@ -2,9 +2,9 @@
 
 use mcp_revisions_schema::sorted::SortedSet;
 
-use mcp_revisions_schema::files::Section;
+use crate::files::Section;
+use mcp_revisions_plans::PairPlan;
 use mcp_revisions_schema::names::{extension_package, package};
-use mcp_revisions_schema::shims::PairPlan;
 use mcp_revisions_schema::spec::errors::ErrorRules;
 use mcp_revisions_schema::{Error, ExtensionModel, Models, Revision, RevisionModel, RevisionStage};
 

@@ -2,8 +2,8 @@
 
 use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
 
-use mcp_revisions_schema::shims::effect::{largest, target};
-use mcp_revisions_schema::shims::plan::{
+use mcp_revisions_plans::effect::{largest, target};
+use mcp_revisions_plans::plan::{
     Arm, Conversion, ConversionBody, Effect, PairEnd, Transfer, ValueSource,
 };
 

@@ -12,17 +12,14 @@ use crate::format;
 use crate::registry::VERSION;
 use crate::registry::features::{self, Feature};
 use mcp_convert::Adapter;
-use mcp_revisions_schema::model::Ty;
-use mcp_revisions_schema::names::{constant, extension, extension_package, package};
-use mcp_revisions_schema::shims::OneOrMany;
-use mcp_revisions_schema::shims::pair::MethodSender;
-use mcp_revisions_schema::shims::pair::{RevisionPair, StepDirection};
-use mcp_revisions_schema::shims::plan::{
+use mcp_revisions_plans::OneOrMany;
+use mcp_revisions_plans::plan::{
     Apart, Arm, Conversion, ConversionBody, MethodPlan, PairEnd, PairPlan,
 };
-use mcp_revisions_schema::shims::rules::{
-    Action, ErrorRule, ErrorRuleFate, MethodAction, RuleFacts,
-};
+use mcp_revisions_plans::rules::{Action, ErrorRule, ErrorRuleFate, MethodAction, RuleFacts};
+use mcp_revisions_schema::model::Ty;
+use mcp_revisions_schema::names::{constant, extension, extension_package, package};
+use mcp_revisions_schema::pair::{MethodSender, RevisionPair, StepDirection};
 use mcp_revisions_schema::spec::Extension;
 use mcp_revisions_schema::{Error, RevisionModel};
 

@@ -1,7 +1,7 @@
 //! Errata of a revision in a file that is near to it: those that still fit are applied, and no others.
 
+use mcp_revisions_diff::SideSources;
 use mcp_revisions_schema::Spec;
-use mcp_revisions_schema::diff::SideSources;
 use serde_json::{Value, json};
 
 use crate::specs::{files, released};

@@ -5,9 +5,8 @@ use crate::says;
 use mcp_revisions_schema::sorted::SortedMap;
 
 use mcp_codegen::generate::{registry_crate, shims_crate, type_crates};
+use mcp_codegen::import::{SpecDirectory, SpecGaps};
 use mcp_revisions_schema::decision::Scope;
-use mcp_revisions_schema::open::SpecGaps;
-use mcp_revisions_schema::spec::SpecDirectory;
 use mcp_revisions_schema::{Models, Spec};
 
 use crate::mutants::compiled::placed;
@@ -196,9 +195,8 @@ fn messages_of_a_core_and_of_its_extension_are_converted_by_rules_alone() {
 /// Generates and compiles what a spec comes to, in a workspace of this name, with these tests of a user.
 fn compiles(workspace: &str, spec: &Spec, user: &str) {
     let models = Models::build(spec).unwrap();
-    let plans = models
-        .plan_shims(spec)
-        .unwrap_or_else(|error| panic!("{error}"));
+    let plans =
+        mcp_revisions_plans::plan_shims(&models, spec).unwrap_or_else(|error| panic!("{error}"));
     let (mut crates, once) = type_crates(&models);
     crates.push(shims_crate(&models, &plans, &once));
     crates.push(registry_crate(&models, &plans, &once));
@@ -225,7 +223,9 @@ fn a_difference_from_the_core_that_no_rule_answers_stops_the_generator_and_is_as
     let mut directory = SpecDirectory::from_files(files);
     let spec = directory.spec().unwrap();
     let models = Models::build(&spec).unwrap();
-    let refused = models.plan_shims(&spec).unwrap_err().to_string();
+    let refused = mcp_revisions_plans::plan_shims(&models, &spec)
+        .unwrap_err()
+        .to_string();
     for told in [
         "extensions/dice/core..2027-01-01.toml: RollRequestParams.sides",
         "[[rule]]",
@@ -250,7 +250,9 @@ fn rules_for_an_extension_that_was_in_no_core_are_an_error() {
     *facts = without.to_owned();
     let spec = Spec::from_files(files).unwrap();
     let models = Models::build(&spec).unwrap();
-    let refused = models.plan_shims(&spec).unwrap_err().to_string();
+    let refused = mcp_revisions_plans::plan_shims(&models, &spec)
+        .unwrap_err()
+        .to_string();
     says(&refused, "core..2027-01-01.toml");
 }
 
@@ -437,7 +439,9 @@ fn a_difference_from_the_later_core_that_no_rule_answers_stops_the_generator() {
     files.remove("extensions/dice/2027-01-01..core.toml");
     let spec = Spec::from_files(files).unwrap();
     let models = Models::build(&spec).unwrap();
-    let refused = models.plan_shims(&spec).unwrap_err().to_string();
+    let refused = mcp_revisions_plans::plan_shims(&models, &spec)
+        .unwrap_err()
+        .to_string();
     says(
         &refused,
         "extensions/dice/2027-01-01..core.toml: RollRequestParams.",
@@ -517,6 +521,11 @@ fn an_entry_of_what_is_no_map_is_refused() {
         *rules = rules.replace(found, put);
         let spec = Spec::from_files(files).unwrap();
         let models = Models::build(&spec).unwrap();
-        says(&models.plan_shims(&spec).unwrap_err().to_string(), told);
+        says(
+            &mcp_revisions_plans::plan_shims(&models, &spec)
+                .unwrap_err()
+                .to_string(),
+            told,
+        );
     }
 }

@@ -5,11 +5,10 @@ use crate::says;
 use mcp_revisions_schema::sorted::SortedMap;
 
 use mcp_codegen::generate::{Crate, registry_crate, shims_crate, type_crates};
-use mcp_revisions_schema::diff::{self, SideSources};
-use mcp_revisions_schema::open::SpecGaps;
-use mcp_revisions_schema::spec::{
-    ExtensionOptions, ImportedExtension, SpecDirectory, UpstreamFile,
+use mcp_codegen::import::{
+    ExtensionOptions, ImportedExtension, SpecDirectory, SpecGaps, UpstreamFile,
 };
+use mcp_revisions_diff::SideSources;
 use mcp_revisions_schema::{Models, Spec};
 
 use crate::mutants::compiled::placed;
@@ -150,9 +149,8 @@ fn three_states() -> SortedMap<String, String> {
 
 fn made(spec: &Spec) -> Vec<Crate> {
     let models = Models::build(spec).unwrap_or_else(|error| panic!("{error}"));
-    let plans = models
-        .plan_shims(spec)
-        .unwrap_or_else(|error| panic!("{error}"));
+    let plans =
+        mcp_revisions_plans::plan_shims(&models, spec).unwrap_or_else(|error| panic!("{error}"));
     let (mut crates, once) = type_crates(&models);
     crates.push(shims_crate(&models, &plans, &once));
     crates.push(registry_crate(&models, &plans, &once));
@@ -378,7 +376,8 @@ fn messages_of_the_states_of_an_extension_are_converted_step_by_step() {
 fn two_states_of_an_extension_are_compared_by_their_ids() {
     let spec = Spec::from_files(three_states()).unwrap();
     let sources = SideSources::read(&spec).unwrap();
-    let diff = diff::between(&sources, "dice@2027-01-01", "dice@2028-02-02", false).unwrap();
+    let diff =
+        mcp_revisions_diff::between(&sources, "dice@2027-01-01", "dice@2028-02-02", false).unwrap();
     let paths: Vec<String> = (diff.rows.iter().flat_map(|row| &row.paths))
         .map(ToString::to_string)
         .collect();

@@ -4,12 +4,11 @@ use crate::says;
 use mcp_revisions_schema::sorted::SortedMap;
 
 use mcp_codegen::generate::{Alone, Crate, WireSource, alone, type_crates};
-use mcp_revisions_schema::diff::{self, SideSources};
-use mcp_revisions_schema::open::SpecGaps;
-use mcp_revisions_schema::render::text::{self, TextOptions};
-use mcp_revisions_schema::spec::{
-    ExtensionOptions, ImportedExtension, SpecDirectory, UpstreamFile,
+use mcp_codegen::import::{
+    ExtensionOptions, ImportedExtension, SpecDirectory, SpecGaps, UpstreamFile,
 };
+use mcp_revisions_diff::SideSources;
+use mcp_revisions_diff::render::text::{self, TextOptions};
 use mcp_revisions_schema::{Models, Spec};
 
 use crate::specs;
@@ -374,7 +373,7 @@ fn with_dice_in_the_core() -> SortedMap<String, String> {
 fn what_left_the_core_for_an_extension_is_told_to_have_moved_there() {
     let spec = Spec::from_files(with_dice_in_the_core()).unwrap();
     let sources = SideSources::read(&spec).unwrap();
-    let diff = diff::between(&sources, "2026-12-12", "2027-01-01", false).unwrap();
+    let diff = mcp_revisions_diff::between(&sources, "2026-12-12", "2027-01-01", false).unwrap();
     let [moved] = &diff.extensions[..] else {
         panic!("{:?}", diff.extensions);
     };
@@ -388,7 +387,7 @@ fn what_left_the_core_for_an_extension_is_told_to_have_moved_there() {
         "dice/roll from the core to the extension com.example/dice",
     );
     assert!(!text.contains("Removed"), "{text}");
-    let back = diff::between(&sources, "2027-01-01", "2026-12-12", false).unwrap();
+    let back = mcp_revisions_diff::between(&sources, "2027-01-01", "2026-12-12", false).unwrap();
     assert!(back.extensions.is_empty());
 }
 
@@ -405,7 +404,7 @@ fn what_a_core_takes_back_from_an_extension_is_told_to_have_moved_there() {
     );
     let spec = Spec::from_files(files).unwrap();
     let sources = SideSources::read(&spec).unwrap();
-    let diff = diff::between(&sources, "2027-01-01", "2027-02-02", false).unwrap();
+    let diff = mcp_revisions_diff::between(&sources, "2027-01-01", "2027-02-02", false).unwrap();
     let [moved] = &diff.taken_back[..] else {
         panic!("{:?}", diff.taken_back);
     };
@@ -417,7 +416,7 @@ fn what_a_core_takes_back_from_an_extension_is_told_to_have_moved_there() {
     );
     assert!(!text.contains("New "), "{text}");
     // Before the revision that the extension rests on there is none to take it from.
-    let first = diff::between(&sources, "2026-12-12", "2027-02-02", false).unwrap();
+    let first = mcp_revisions_diff::between(&sources, "2026-12-12", "2027-02-02", false).unwrap();
     assert_eq!(first.taken_back, []);
 }
 
@@ -437,7 +436,7 @@ fn another_state_of_an_extension_is_compared_with_it() {
     let path = std::env::temp_dir().join(format!("mcp-dice-{}.json", std::process::id()));
     let compared = |schema: &str| {
         std::fs::write(&path, schema).unwrap();
-        let diff = diff::between(&sources, "dice", path.to_str().unwrap(), false);
+        let diff = mcp_revisions_diff::between(&sources, "dice", path.to_str().unwrap(), false);
         std::fs::remove_file(&path).unwrap();
         diff.unwrap()
     };

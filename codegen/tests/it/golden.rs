@@ -9,10 +9,9 @@ use mcp_revisions_schema::sorted::SortedMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use mcp_codegen::files::FileSet;
 use mcp_codegen::generate::Crate;
-use mcp_revisions_schema::Models;
-use mcp_revisions_schema::Spec;
-use mcp_revisions_schema::files::FileSet;
+use mcp_revisions_schema::{Models, Spec};
 
 use crate::workspace::Workspace;
 

@@ -5,12 +5,13 @@
 
 use mcp_revisions_schema::sorted::SortedMap;
 
+use mcp_revisions_diff::ComparedSchemas;
+use mcp_revisions_plans::rules::PairRules;
+use mcp_revisions_plans::{PairSide, Planned, plan_compared};
 use mcp_revisions_schema::Spec;
 use mcp_revisions_schema::decision::{Decision, Scope};
 use mcp_revisions_schema::model::Model;
 use mcp_revisions_schema::rules::Rules;
-use mcp_revisions_schema::shims::rules::PairRules;
-use mcp_revisions_schema::shims::{ComparedSchemas, PairSide, Planned, plan_compared};
 use mcp_revisions_schema::spec::methods::MethodRules;
 use mcp_revisions_schema::spec::rules::RuleFile;
 use serde_json::Value;

@@ -5,11 +5,10 @@ use mcp_revisions_schema::sorted::SortedMap;
 use std::fs;
 use std::path::Path;
 
+use mcp_codegen::import::{ImportOptions, SpecDirectory, UpstreamFile};
 use mcp_codegen::replay::{Refused, Replay};
-use mcp_revisions_schema::diff::ChangeLevel;
-use mcp_revisions_schema::spec::{
-    ImportOptions, Lifecycle, RevisionStage, SpecDirectory, UpstreamFile,
-};
+use mcp_revisions_diff::ChangeLevel;
+use mcp_revisions_schema::spec::{Lifecycle, RevisionStage};
 
 fn draft(name: &str) -> String {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/replay");

@@ -317,7 +317,9 @@ fn a_list_of_the_older_revision_has_its_mistakes_told_on_its_own_way() {
         *rules = rules.replacen(found, put, 1);
         let spec = Spec::from_files(files).unwrap();
         let models = Models::build(&spec).unwrap();
-        let refused = models.plan_shims(&spec).unwrap_err().to_string();
+        let refused = mcp_revisions_plans::plan_shims(&models, &spec)
+            .unwrap_err()
+            .to_string();
         assert!(refused.contains(told), "{found} -> {put}: {refused}");
     }
 }
@@ -326,9 +328,8 @@ fn a_list_of_the_older_revision_has_its_mistakes_told_on_its_own_way() {
 fn holds_laws(workspace: &str, files: SortedMap<String, String>, laws: &str) {
     let spec = Spec::from_files(files).unwrap();
     let models = Models::build(&spec).unwrap_or_else(|error| panic!("{error}"));
-    let plans = models
-        .plan_shims(&spec)
-        .unwrap_or_else(|error| panic!("{error}"));
+    let plans =
+        mcp_revisions_plans::plan_shims(&models, &spec).unwrap_or_else(|error| panic!("{error}"));
     let (mut crates, once) = type_crates(&models);
     crates.push(shims_crate(&models, &plans, &once));
     let mut workspace = Workspace::new(workspace);
@@ -398,8 +399,7 @@ fn a_list_of_alternatives_that_says_too_little_or_too_much_is_refused() {
         *rules = rules.replacen(found, put, 1);
         let spec = Spec::from_files(files).unwrap();
         let models = Models::build(&spec).unwrap();
-        let refused = models
-            .plan_shims(&spec)
+        let refused = mcp_revisions_plans::plan_shims(&models, &spec)
             .err()
             .map(|error| error.to_string());
         let refused = refused.unwrap_or_else(|| panic!("{found} -> {put}: no error"));

@@ -1,10 +1,10 @@
 //! A draft whose core takes the tasks extension back, made of the spec as it stands: what its maintainer is asked, and what
 //! need not be asked.
 
+use mcp_codegen::import::{ImportOptions, SpecDirectory, SpecGaps, UpstreamFile};
 use mcp_revisions_schema::Models;
 use mcp_revisions_schema::decision::{Decision, Scope};
-use mcp_revisions_schema::open::SpecGaps;
-use mcp_revisions_schema::spec::{Extension, ImportOptions, Spec, SpecDirectory, UpstreamFile};
+use mcp_revisions_schema::spec::{Extension, Spec};
 use serde_json::{Value, json};
 
 use crate::{says, specs};

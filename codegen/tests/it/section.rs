@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use mcp_revisions_schema::files::{FileSet, Section};
+use mcp_codegen::files::{FileSet, Section};
 
 use crate::scratch::Scratch;
 

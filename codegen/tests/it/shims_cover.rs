@@ -2,17 +2,17 @@
 
 use mcp_revisions_schema::sorted::SortedSet;
 
-use mcp_revisions_schema::Models;
-use mcp_revisions_schema::Spec;
-use mcp_revisions_schema::diff::{self, ChangeKind, SideSources};
-use mcp_revisions_schema::render::text::TextOptions;
-use mcp_revisions_schema::render::{markdown, text};
-use mcp_revisions_schema::shims::changes::ProseChanges;
-use mcp_revisions_schema::shims::open::UNDECIDED;
-use mcp_revisions_schema::shims::plan::MethodPlan;
-use mcp_revisions_schema::shims::rules::PairRules;
-use mcp_revisions_schema::shims::{RevisionPair, cover, cover_all, places};
+use mcp_revisions_diff::render::text::TextOptions;
+use mcp_revisions_diff::render::{markdown, text};
+use mcp_revisions_diff::{ChangeKind, SideSources};
+use mcp_revisions_plans::open::UNDECIDED;
+use mcp_revisions_plans::plan::MethodPlan;
+use mcp_revisions_plans::rules::PairRules;
+use mcp_revisions_plans::{cover, cover_all, places};
+use mcp_revisions_schema::pair::RevisionPair;
 use mcp_revisions_schema::spec::RevisionStage;
+use mcp_revisions_schema::spec::changes::ProseChanges;
+use mcp_revisions_schema::{Models, Spec};
 
 use crate::diff::{row_at, sources};
 use crate::specs::{covered, last_pair, planned, plans, spec};
@@ -26,9 +26,10 @@ fn no_row_between_adjacent_revisions_is_uncovered() {
     let mut open = Vec::new();
     for plan in plans() {
         let rules = PairRules::of(&plan.pair, spec).unwrap();
-        let diff = diff::between(sources(), &plan.pair.old, &plan.pair.new, false).unwrap();
+        let diff =
+            mcp_revisions_diff::between(sources(), &plan.pair.old, &plan.pair.new, false).unwrap();
         // The diff compares an extension with a whole core; the plan has only the methods that the extension succeeds.
-        let is_planned = |path: &diff::WirePath| {
+        let is_planned = |path: &mcp_revisions_diff::WirePath| {
             let names = |plan: &MethodPlan| {
                 plan.was.as_ref() == Some(&path.method) || plan.name == path.method
             };
@@ -103,9 +104,11 @@ fn rows_name_the_rule_that_was_written_for_them() {
         ),
     ] {
         let plan = &plans()[pair];
-        let diff = diff::between(sources(), &plan.pair.old, &plan.pair.new, false).unwrap();
-        let is_it =
-            |row: &&diff::DiffRow| row.kind == kind && row.subject.as_deref() == Some(subject);
+        let diff =
+            mcp_revisions_diff::between(sources(), &plan.pair.old, &plan.pair.new, false).unwrap();
+        let is_it = |row: &&mcp_revisions_diff::DiffRow| {
+            row.kind == kind && row.subject.as_deref() == Some(subject)
+        };
         let met = diff.rows.iter().filter(is_it).map(|row| cover(row, plan));
         let met: Vec<SortedSet<String>> = met.collect();
         assert!(
@@ -120,7 +123,7 @@ fn a_diff_of_a_core_and_its_extension_is_about_the_feature_and_names_its_rules()
     let spec = spec();
     let compared = |old: &str, new: &str| {
         let names = [old.to_owned(), new.to_owned()];
-        let mut history = diff::history(sources(), &names, false).unwrap();
+        let mut history = mcp_revisions_diff::history(sources(), &names, false).unwrap();
         cover_all(spec, sources(), &mut history.diffs);
         let mut listed = history.methods.iter();
         assert!(
@@ -153,7 +156,7 @@ fn a_diff_of_a_core_and_its_extension_is_about_the_feature_and_names_its_rules()
 
 #[test]
 fn a_row_of_another_pair_is_not_covered() {
-    let diff = diff::between(sources(), "2025-11-25", "2026-07-28", false).unwrap();
+    let diff = mcp_revisions_diff::between(sources(), "2025-11-25", "2026-07-28", false).unwrap();
     let rows = diff.rows.iter();
     let open = rows
         .filter(|row| cover(row, &plans()[0]).is_empty())
@@ -174,7 +177,7 @@ fn a_member_that_the_plan_has_never_seen_is_not_covered() {
     tool["properties"]["shelf"] = serde_json::json!({ "type": "string" });
     let pair = last_pair(&spec);
     let sources = SideSources::read(&grown).unwrap();
-    let diff = diff::between(&sources, &pair.old, &pair.new, false).unwrap();
+    let diff = mcp_revisions_diff::between(&sources, &pair.old, &pair.new, false).unwrap();
     let [row] = diff.rows.as_slice() else {
         panic!("{:?}", diff.rows);
     };
@@ -198,10 +201,13 @@ fn a_result_that_is_not_converted_is_not_proven() {
     );
     let plan = planned(&other);
     let sources = SideSources::read(&other).unwrap();
-    let diff = diff::between(&sources, &plan.pair.old, &plan.pair.new, false).unwrap();
+    let diff =
+        mcp_revisions_diff::between(&sources, &plan.pair.old, &plan.pair.new, false).unwrap();
     let path = "S2C tools/call result $";
-    let is_it = |row: &&diff::DiffRow| row.paths.iter().any(|is| is.to_string().starts_with(path));
-    let rows: Vec<&diff::DiffRow> = diff.rows.iter().filter(is_it).collect();
+    let is_it = |row: &&mcp_revisions_diff::DiffRow| {
+        row.paths.iter().any(|is| is.to_string().starts_with(path))
+    };
+    let rows: Vec<&mcp_revisions_diff::DiffRow> = diff.rows.iter().filter(is_it).collect();
     assert!(!rows.is_empty(), "{:?}", diff.rows);
     for row in rows {
         assert_eq!(
@@ -241,7 +247,7 @@ fn a_rule_of_an_adapter_is_placed_by_its_type() {
 }
 
 /// The rules that the row of a path meets, by step.
-fn of(diff: &diff::Diff, path: &str) -> Vec<String> {
+fn of(diff: &mcp_revisions_diff::Diff, path: &str) -> Vec<String> {
     let rules = row_at(diff, path).rules.iter();
     let met = rules.map(|met| format!("{} {}", met.step, met.rules.join(", ")));
     met.collect()
@@ -264,7 +270,8 @@ fn changes_of_a_candidate_meet_the_rules_of_the_hop_over_it() {
         (candidate, &step.new),
         (&pairs[0].old, candidate),
     ];
-    let mut diffs = ends.map(|(old, new)| diff::between(sources(), old, new, false).unwrap());
+    let mut diffs =
+        ends.map(|(old, new)| mcp_revisions_diff::between(sources(), old, new, false).unwrap());
     cover_all(spec, sources(), &mut diffs);
     for diff in &diffs {
         let open: Vec<_> = diff
@@ -280,7 +287,7 @@ fn changes_of_a_candidate_meet_the_rules_of_the_hop_over_it() {
     let far = of(&diffs[2], "C2S initialize");
     assert_eq!(far, [handshake.as_str()]);
     // The revision beside a candidate names the rule that a row of the step itself names.
-    let rules = |diff: &diff::Diff| -> SortedSet<String> {
+    let rules = |diff: &mcp_revisions_diff::Diff| -> SortedSet<String> {
         let met = diff.rows.iter().flat_map(|row| &row.rules);
         met.flat_map(|met| met.rules.clone()).collect()
     };
@@ -303,8 +310,8 @@ fn revisions_that_are_not_adjacent_meet_the_rules_of_every_step() {
     let pairs = pairs
         .into_iter()
         .chain([[ids[2].clone(), "draft".to_owned()]]);
-    let mut diffs: Vec<diff::Diff> = pairs
-        .map(|[old, new]| diff::between(sources(), &old, &new, false).unwrap())
+    let mut diffs: Vec<mcp_revisions_diff::Diff> = pairs
+        .map(|[old, new]| mcp_revisions_diff::between(sources(), &old, &new, false).unwrap())
         .collect();
     cover_all(spec, sources(), &mut diffs);
     for diff in &diffs {
@@ -336,9 +343,9 @@ fn revisions_that_are_not_adjacent_meet_the_rules_of_every_step() {
     let heads = ["  clients, over stdio\n", "  servers, over HTTP\n"];
     assert!(heads.iter().all(|head| said.contains(head)), "{said}");
     let mut some = far.clone();
-    let filter = diff::RowFilter {
+    let filter = mcp_revisions_diff::RowFilter {
         kinds: vec![ChangeKind::Moved],
-        ..diff::RowFilter::default()
+        ..mcp_revisions_diff::RowFilter::default()
     };
     filter.apply(&mut some);
     assert_eq!(some.prose, []);

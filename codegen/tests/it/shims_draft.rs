@@ -7,17 +7,16 @@ use crate::specs::{
 };
 use mcp_codegen::emit::Once;
 use mcp_codegen::generate::{registry_crate, shims_crate};
-use mcp_revisions_schema::Models;
-use mcp_revisions_schema::Spec;
-use mcp_revisions_schema::decision::{Decision, QuestionKind};
-use mcp_revisions_schema::diff::{self, ChangeKind, SideSources};
-use mcp_revisions_schema::model::{Shape, Union};
-use mcp_revisions_schema::shims::StepDirection;
-use mcp_revisions_schema::shims::open::UNDECIDED;
-use mcp_revisions_schema::shims::plan::{
+use mcp_revisions_diff::{ChangeKind, SideSources};
+use mcp_revisions_plans::open::UNDECIDED;
+use mcp_revisions_plans::plan::{
     Arm, ConversionBody, Effect, MethodPlan, ObjectPlan, PairEnd, ValueSource,
 };
-use mcp_revisions_schema::shims::rules::Action;
+use mcp_revisions_plans::rules::Action;
+use mcp_revisions_schema::decision::{Decision, QuestionKind};
+use mcp_revisions_schema::model::{Shape, Union};
+use mcp_revisions_schema::pair::StepDirection;
+use mcp_revisions_schema::{Models, Spec};
 use serde_json::json;
 
 /// A union that keeps unknown methods keeps them on the way to the adjacent revision, too.
@@ -290,7 +289,9 @@ fn between_released_revisions_nothing_is_left_open() {
     let latest = latest(&spec).id.clone();
     change(schema(&mut spec, &latest));
     let models = Models::build(&spec).unwrap();
-    let error = models.plan_shims(&spec).unwrap_err().to_string();
+    let error = mcp_revisions_plans::plan_shims(&models, &spec)
+        .unwrap_err()
+        .to_string();
     for (place, ways) in [
         ("Tool.shelf: ", 2),
         ("Role|narrator: ", 1),
@@ -494,7 +495,7 @@ fn a_draft_is_negotiated_where_no_release_has_its_wire_string() {
     for (wire, is_negotiated) in [(as_released.as_str(), false), ("2099-01-01", true)] {
         wire.clone_into(&mut spec.revisions.last_mut().unwrap().wire);
         let models = Models::build(&spec).unwrap();
-        let plans = models.plan_shims(&spec).unwrap();
+        let plans = mcp_revisions_plans::plan_shims(&models, &spec).unwrap();
         let registry = registry_crate(&models, &plans, &Once::default()).unwrap();
         let (path, text) = (registry.files.iter())
             .find(|(_, text)| text.contains("pub const NEGOTIATED"))
@@ -520,7 +521,8 @@ fn a_value_that_only_one_side_has_is_covered_by_its_rule() {
     let hook = "[[rule]]\nid = \"prompt-description\"\nat = \"Prompt.description\"\ndown = \"drop\"\nloss = \"semantic\"\nreason = \"x\"\nsource = \"x\"\nexample = [{ type = \"Prompt\", input = '{}', output = '{}' }]\n";
     let plan = planned_by(&spec, hook).unwrap();
     let sources = SideSources::read(&spec).unwrap();
-    let diff = diff::between(&sources, &plan.pair.old, &plan.pair.new, false).unwrap();
+    let diff =
+        mcp_revisions_diff::between(&sources, &plan.pair.old, &plan.pair.new, false).unwrap();
     let covered = |kind: ChangeKind| covered(&spec, &plan, kind);
     assert_eq!(covered(ChangeKind::EnumValueAdded), [UNDECIDED]);
     // One way is proven, the other has its rule.

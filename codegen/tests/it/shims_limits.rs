@@ -4,19 +4,16 @@ use crate::says;
 use mcp_revisions_schema::sorted::SortedMap;
 use std::collections::BTreeSet;
 
-use mcp_revisions_schema::Models;
-use mcp_revisions_schema::Spec;
+use mcp_codegen::import::{SpecDirectory, SpecGaps};
+use mcp_revisions_diff::ChangeKind;
+use mcp_revisions_plans::PairPlan;
+use mcp_revisions_plans::open::UNDECIDED;
+use mcp_revisions_plans::plan::{Adoption, Conversion, ConversionBody, Effect, ValueSource};
+use mcp_revisions_plans::rules::PairRules;
 use mcp_revisions_schema::decision::QuestionKind;
-use mcp_revisions_schema::diff::ChangeKind;
-use mcp_revisions_schema::open::SpecGaps;
-use mcp_revisions_schema::shims::open::UNDECIDED;
-use mcp_revisions_schema::shims::plan::{
-    Adoption, Conversion, ConversionBody, Effect, ValueSource,
-};
-use mcp_revisions_schema::shims::rules::PairRules;
-use mcp_revisions_schema::shims::{PairPlan, RevisionPair};
-use mcp_revisions_schema::spec::SpecDirectory;
+use mcp_revisions_schema::pair::RevisionPair;
 use mcp_revisions_schema::spec::rules::RuleFile;
+use mcp_revisions_schema::{Models, Spec};
 use serde_json::{Value, json};
 
 use crate::changes::changed;
@@ -348,7 +345,8 @@ fn a_default_that_its_member_does_not_admit_is_refused() {
             1,
         );
         assert!(value == "0" || text != file.text);
-        let planned = models.plan_pair(&pair, RuleFile::new(file.path.as_str(), text));
+        let planned =
+            mcp_revisions_plans::plan_pair(&models, &pair, RuleFile::new(file.path.as_str(), text));
         planned.map_or_else(|error| error.to_string(), |_| String::new())
     };
     assert_eq!(with("0"), "");

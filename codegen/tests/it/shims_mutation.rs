@@ -1,7 +1,7 @@
 //! Every rule of every pair is needed, and no rule that is not is let through.
 
 use mcp_revisions_schema::Models;
-use mcp_revisions_schema::shims::RevisionPair;
+use mcp_revisions_schema::pair::RevisionPair;
 use mcp_revisions_schema::spec::rules::RuleFile;
 
 use crate::specs::spec;
@@ -56,7 +56,9 @@ fn without_any_one_rule_something_is_named_that_it_covered() {
         let name = pair.file();
         let file = spec.rules.get(&name);
         let whole = RuleFile::new(file.path.as_str(), file.text.clone());
-        let open = models.plan_pair(&pair, whole).unwrap().open;
+        let open = mcp_revisions_plans::plan_pair(&models, &pair, whole)
+            .unwrap()
+            .open;
         for row in rows(&file.text) {
             count += 1;
             // An error that its data tells from another one of the same code is in the pages alone: no difference of the
@@ -68,7 +70,11 @@ fn without_any_one_rule_something_is_named_that_it_covered() {
             }
             let text = format!("{}{}", &file.text[..row.start], &file.text[row.end..]);
             // A draft takes a safe answer, and lists what it is one to.
-            let told = match models.plan_pair(&pair, RuleFile::new(file.path.as_str(), text)) {
+            let told = match mcp_revisions_plans::plan_pair(
+                &models,
+                &pair,
+                RuleFile::new(file.path.as_str(), text),
+            ) {
                 Ok(plan) => {
                     let mut now = plan.open;
                     now.retain(|decision| !open.contains(decision));
@@ -143,7 +149,11 @@ fn a_rule_that_nothing_needs_is_an_error_with_its_line() {
         let line = before.lines().count() + 1;
         for row in useless {
             let text = format!("{before}{row}");
-            let error = match models.plan_pair(&pair, RuleFile::new(file.path.as_str(), text)) {
+            let error = match mcp_revisions_plans::plan_pair(
+                &models,
+                &pair,
+                RuleFile::new(file.path.as_str(), text),
+            ) {
                 Ok(_) => panic!("{name}: planned with {row}"),
                 Err(error) => error.to_string(),
             };
@@ -206,12 +216,12 @@ fn a_rule_that_says_too_little_is_an_error() {
     ] {
         assert!(file.text.contains(from), "{from}");
         let text = file.text.replacen(from, to, 1);
-        let error = models
-            .plan_pair(
-                &models.shim_pairs()[0],
-                RuleFile::new(file.path.as_str(), text),
-            )
-            .unwrap_err();
+        let error = mcp_revisions_plans::plan_pair(
+            &models,
+            &models.shim_pairs()[0],
+            RuleFile::new(file.path.as_str(), text),
+        )
+        .unwrap_err();
         assert!(error.to_string().contains(told), "{told}: {error}");
     }
 }
@@ -237,7 +247,7 @@ fn a_rule_without_an_example_is_an_error() {
         let rules = file.text.matches("reason = ").count()
             - file.text.matches("[[also]]").count()
             - file.text.matches("[[rename]]").count();
-        let planned = models.plan_pair(&pair, file);
+        let planned = mcp_revisions_plans::plan_pair(&models, &pair, file);
         // A draft may have no rules yet; what it leaves open is listed, and no error.
         let error = planned.map_or_else(|error| error.to_string(), |_| String::new());
         let ids: mcp_revisions_schema::sorted::SortedSet<&str> = (error.lines())
@@ -284,7 +294,9 @@ fn a_misspelled_adapter_or_action_is_an_error_with_its_line() {
         let text = format!("{}\n\n{row}{tail}", file.text.trim_end());
         let line = text.lines().count() - 2;
         let file = RuleFile::new(file.path.as_str(), text);
-        let error = models.plan_pair(pair, file).unwrap_err().to_string();
+        let error = mcp_revisions_plans::plan_pair(&models, pair, file)
+            .unwrap_err()
+            .to_string();
         let place = format!("{}:{line}: ", spec.rules.get(&pair.file()).path);
         assert!(error.starts_with(&place), "{place}: {error}");
         assert!(error.contains(told), "{told}: {error}");

@@ -1,8 +1,8 @@
 //! Rows about conversions by themselves: changes of the prose that say too little, and how codes are printed.
 
-use mcp_revisions_schema::shims::RevisionPair;
-use mcp_revisions_schema::shims::changes::ProseChanges;
-use mcp_revisions_schema::shims::rules::CodeRange;
+use mcp_revisions_plans::rules::CodeRange;
+use mcp_revisions_schema::pair::RevisionPair;
+use mcp_revisions_schema::spec::changes::ProseChanges;
 use mcp_revisions_schema::spec::rules::RuleFile;
 
 #[test]

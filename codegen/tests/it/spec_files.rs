@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use mcp_codegen::files::{FileSet, diff};
 use mcp_revisions_schema::Error;
-use mcp_revisions_schema::files::{FileSet, diff};
 
 use crate::scratch::Scratch;
 

@@ -4,10 +4,10 @@ use crate::says;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mcp_revisions_schema::spec::{
-    ExtensionOptions, ImportOptions, Imported, Lifecycle, RevisionStage, Spec, SpecDirectory,
-    UpstreamFile, verify,
+use mcp_codegen::import::{
+    ExtensionOptions, ImportOptions, Imported, SpecDirectory, UpstreamFile, verify,
 };
+use mcp_revisions_schema::spec::{Lifecycle, RevisionStage, Spec};
 use mcp_revisions_schema::{Error, Revision};
 
 use crate::scratch::Scratch;
@@ -348,7 +348,9 @@ fn the_names_of_this_workspace_are_no_ids() {
     let manifests: Vec<String> = (all
         .flat_map(folders)
         .map(|folder| folder.join("Cargo.toml")))
-    .chain([root.join("codegen/schema/Cargo.toml")])
+    .chain(
+        ["schema", "diff", "plans"].map(|name| root.join("codegen").join(name).join("Cargo.toml")),
+    )
     .filter(|path| path.is_file())
     .map(|path| read(&path))
     .collect();

@@ -5,9 +5,8 @@
 use crate::says;
 use mcp_revisions_schema::sorted::SortedMap;
 
-use mcp_revisions_schema::spec::{
-    Fact, ImportOptions, Imported, Lifecycle, RevisionStage, SpecDirectory, UpstreamFile,
-};
+use mcp_codegen::import::{Fact, ImportOptions, Imported, SpecDirectory, UpstreamFile};
+use mcp_revisions_schema::spec::{Lifecycle, RevisionStage};
 
 mod answered;
 mod scaffold;

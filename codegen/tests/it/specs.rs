@@ -5,10 +5,12 @@ use mcp_revisions_schema::sorted::SortedMap;
 use std::path::PathBuf;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-use mcp_revisions_schema::diff::{ChangeKind, SideSources, between};
-use mcp_revisions_schema::shims::{PairPlan, RevisionPair, cover};
+use mcp_codegen::import::{ImportOptions, SpecDirectory, UpstreamFile};
+use mcp_revisions_diff::{ChangeKind, SideSources, between};
+use mcp_revisions_plans::{PairPlan, cover};
+use mcp_revisions_schema::pair::RevisionPair;
 use mcp_revisions_schema::spec::rules::RuleFile;
-use mcp_revisions_schema::spec::{ImportOptions, RevisionStage, Spec, SpecDirectory, UpstreamFile};
+use mcp_revisions_schema::spec::{RevisionStage, Spec};
 use mcp_revisions_schema::{Error, Models, Revision};
 
 use crate::workspace::repository;
@@ -17,8 +19,9 @@ static DIRECTORY: LazyLock<SpecDirectory> =
     LazyLock::new(|| SpecDirectory::read(&spec_dir()).unwrap());
 static SPEC: LazyLock<Spec> = LazyLock::new(|| DIRECTORY.spec().unwrap());
 static TWIN: LazyLock<Spec> = LazyLock::new(|| twin_directory().spec().unwrap());
-static PLANS: LazyLock<Vec<PairPlan>> =
-    LazyLock::new(|| Models::build(spec()).unwrap().plan_shims(spec()).unwrap());
+static PLANS: LazyLock<Vec<PairPlan>> = LazyLock::new(|| {
+    mcp_revisions_plans::plan_shims(&Models::build(spec()).unwrap(), spec()).unwrap()
+});
 static TWINS: Mutex<SortedMap<String, SpecDirectory>> = Mutex::new(SortedMap::new());
 
 fn spec_dir() -> PathBuf {
@@ -72,7 +75,7 @@ pub(crate) fn last_pair(spec: &Spec) -> RevisionPair {
 pub(crate) fn planned_by(spec: &Spec, rules: &str) -> Result<PairPlan, Error> {
     let pair = last_pair(spec);
     let file = RuleFile::new(format!("spec/{}", pair.file()), rules);
-    Models::build(spec)?.plan_pair(&pair, file)
+    mcp_revisions_plans::plan_pair(&Models::build(spec)?, &pair, file)
 }
 
 /// The same, if no rule speaks of it.

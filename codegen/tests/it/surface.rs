@@ -1,11 +1,10 @@
 //! What a generation may not change: the public items of released revisions.
 
 use mcp_codegen::generate::{Generated, generate};
+use mcp_codegen::import::{ImportOptions, SpecDirectory, UpstreamFile};
 use mcp_codegen::surface;
 use mcp_revisions_schema::sorted::SortedMap;
-use mcp_revisions_schema::spec::{
-    ImportOptions, Lifecycle, RevisionStage, SpecDirectory, UpstreamFile,
-};
+use mcp_revisions_schema::spec::{Lifecycle, RevisionStage};
 
 use crate::says;
 use crate::specs::{directory, spec, twin_directory};

@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use mcp_codegen::files::write_file;
 use mcp_codegen::generate::Crate;
-use mcp_revisions_schema::files::write_file;
 use toml::{Table, Value};
 
 /// A workspace on disk.

@@ -205,7 +205,9 @@ impl Revision {
     }
 
     /// Returns its place among the converted revisions; a revision that equals another one has the place of that one.
-    pub(crate) const fn place(self) -> Option<usize> {
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn place(self) -> Option<usize> {
         self.info().place
     }
 }

@@ -13,16 +13,18 @@ use mcp_wire::{ErrorObject, Json};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tracing::info;
 
+use crate::MessageLosses;
 use crate::ending::{BridgeEnding, GRACE};
 use crate::filter::{ToolFilter, filter_tools};
 use crate::greeting::Greeting;
 use crate::link::ServerLink;
-use crate::losses::{LossReport, Losses};
+use crate::losses::Losses;
 use crate::measures;
 use crate::patient::Patient;
 use crate::servers::{ServerStart, Servers};
 use crate::settings::{BridgeSettings, ServerRoom, share};
 use crate::{Error, Proxy, RateLimit, Service, Upstream};
+use mcp_revisions::sansio::LossHook;
 
 /// Maximum number of bytes of results that are kept for clients to share.
 const CACHE_BYTES: usize = 16 << 20;
@@ -144,8 +146,8 @@ impl Bridge {
     ///
     /// The message waits until the hook returns: one that writes hands the text to a queue that drops what it has no room for.
     #[must_use]
-    pub fn on_loss(mut self, hook: impl Fn(&LossReport<'_>) + Send + Sync + 'static) -> Self {
-        self.settings.losses.hook = Box::new(hook);
+    pub fn on_loss(mut self, hook: impl Fn(&MessageLosses<'_>) + Send + Sync + 'static) -> Self {
+        self.settings.losses.hook = LossHook::new(hook);
         self
     }
 

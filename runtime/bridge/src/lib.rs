@@ -60,7 +60,7 @@ pub use bridge::Bridge;
 pub use directory::ServerDirectory;
 pub use error::Error;
 pub use gateway::{Gateway, GatewayBuilder};
-pub use losses::{BridgeEnd, LossReport};
+pub use mcp_revisions::sansio::{MessageLosses, PeerRole};
 pub use proxy::Proxy;
 pub use rate::RateLimit;
 pub use service::Service;

@@ -10,13 +10,12 @@ use mcp_revisions::sansio::server::{
 use mcp_revisions::serve::{Handler, Peer, Session};
 use mcp_revisions::service::client::cache::{CacheKey, CacheUsers};
 use mcp_revisions::{ClientOperation, errors, headers, methods};
-use mcp_revisions_core::{Lifecycle, Part, Revision, Subject};
-use mcp_wire::{Direction, ErrorObject, Json, JsonObject, meta, printable};
+use mcp_revisions_core::{Lifecycle, Revision};
+use mcp_wire::{ErrorObject, Json, JsonObject, meta, printable};
 use tracing::{debug, warn};
 
 use crate::identity::{self, anyone};
 use crate::link::{BridgedRequest, Rewrite};
-use crate::losses::{BridgeEnd, LossReport};
 use crate::measures;
 use crate::servers::{Servers, Used};
 use crate::settings::BridgeSettings;
@@ -219,7 +218,6 @@ impl Proxy {
         rewrite: Option<Rewrite>,
     ) -> Result<(Json, Revision), ErrorObject> {
         let IncomingRequest {
-            id,
             method,
             params,
             peer: revision,
@@ -227,13 +225,8 @@ impl Proxy {
             log_level,
             progress_token,
             takes_task,
-            losses,
             ..
         } = call;
-        let of_client = LossReport::of(BridgeEnd::Client, revision, method, id.as_ref());
-        if let Some(error) = self.settings.losses.refuse(of_client, &losses) {
-            return Err(error);
-        }
         let kind = kind(method, &params);
         let mut ask = request(method, params, progress_token.as_ref());
         let lifecycles = (revision.lifecycle(), self.revision.lifecycle());
@@ -270,20 +263,8 @@ impl Proxy {
                 reason(&answered)
             );
         }
-        let (Answered { answer, losses, .. }, spoken) = answered?;
-        let of_server = LossReport::of(BridgeEnd::Server, spoken, method, id.as_ref());
-        self.settings.losses.tell(of_server, &losses);
-        if let Some(error) = self.settings.losses.refuse(of_server, &losses) {
-            return Err(error);
-        }
-        let result = self.result(answer)?;
-        let subject = Subject::Method(method, Part::Result, Some(Direction::ClientToServer));
-        let refused =
-            (self.settings.losses).refuse_to_carry(of_client, subject, self.revision, &result);
-        match refused {
-            Some(error) => Err(error),
-            None => Ok((result, spoken)),
-        }
+        let (answered, spoken) = answered?;
+        Ok((self.result(answered.answer)?, spoken))
     }
 
     /// Passes a notification on.

@@ -14,7 +14,7 @@ use mcp_wire::Json;
 use tracing::warn;
 
 use crate::ending::BridgeEnding;
-use crate::losses::{BridgeEnd, Losses};
+use crate::losses::Losses;
 use crate::{Error, Upstream, identity};
 
 /// The settings of a bridge.
@@ -67,7 +67,6 @@ pub(crate) fn share(all: usize, given: Option<usize>) -> usize {
 impl BridgeSettings {
     /// Returns the end towards clients, which introduces itself as the upstream server does.
     pub(crate) fn server(self: &Arc<Self>, facts: &ServerFacts) -> Result<Server, Error> {
-        let settings = Arc::clone(self);
         let server = Server::new(facts.revision, identity::introduction(facts.clone()))
             .map_err(|why| self.unusable(&why))?;
         let limits = Limits {
@@ -82,6 +81,7 @@ impl BridgeSettings {
         };
         let server = (self.state_keys.iter())
             .fold(server, |server, key| server.with_request_state_key(*key));
+        let server = self.losses.of_server(server);
         Ok(server
             .with_limits(limits)
             .serving(self.client_revisions)
@@ -89,13 +89,17 @@ impl BridgeSettings {
             .with_other_methods()
             // The server behind this bridge gave it out, and the one behind another bridge may not know it.
             .with_state_of_this_process()
-            .on_mistake(|mistake| tell(BridgeEnd::Client, mistake))
-            .on_loss(move |lost| settings.losses.report_of_server(lost)))
+            .on_mistake(|mistake| tell("a client", mistake)))
+    }
+
+    /// Returns the end towards the upstream server, until it is known what that is.
+    pub(crate) fn first_client(app: Revision, options: Options) -> Client {
+        Client::new(app, options).on_mistake(|mistake| tell("the server", mistake))
     }
 
     /// Returns the end towards the upstream server.
-    pub(crate) fn client(app: Revision, options: Options) -> Client {
-        Client::new(app, options).on_mistake(|mistake| tell(BridgeEnd::Server, mistake))
+    pub(crate) fn client(&self, app: Revision, options: Options) -> Client {
+        self.losses.of_client(Self::first_client(app, options))
     }
 
     /// Returns the name of the server in errors for its clients.
@@ -112,10 +116,6 @@ impl BridgeSettings {
 }
 
 /// Logs the mistake of a peer.
-fn tell(end: BridgeEnd, mistake: &PeerMistake<'_>) {
-    let peer = match end {
-        BridgeEnd::Client => "a client",
-        BridgeEnd::Server => "the server",
-    };
+fn tell(peer: &str, mistake: &PeerMistake<'_>) {
     warn!("a mistake of {peer}: {mistake}");
 }

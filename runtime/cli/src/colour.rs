@@ -24,7 +24,7 @@ pub(crate) fn choose(choice: ColorChoice) {
 /// Returns whether a stream gets colours.
 pub(crate) fn is_on(stream: impl IsTerminal) -> bool {
     let choice = CHOICE.get().copied().unwrap_or_default();
-    mcp_revisions_schema::command::is_coloured(choice, stream)
+    mcp_revisions_diff::command::is_coloured(choice, stream)
 }
 
 /// A flag: texts are coloured.

@@ -5,12 +5,9 @@ use std::io::Read;
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use mcp_revisions_core::{
-    Context, Extension, Failure, Lifecycle, Loss, Outcome as Conversion, Revision, Session,
-    Subject, UnknownFields,
-};
-use mcp_revisions_core::{
-    ConvertedMessages, Diagnostic, MessageContext, MessageError, Protocol, Route, check_answered,
-    check_definition, convert_bare, convert_messages, is_bare, read_messages, whole_message,
+    Context, Conversion, ConversionError, ConvertedMessages, Extension, Lifecycle, Loss,
+    MessageContext, Part, Protocol, Revision, Route, Session, Subject, TABLES, UnknownFields,
+    check_answered, convert_bare, convert_messages, is_bare, read_messages, whole_message,
 };
 use mcp_wire::{Direction, ErrorObject, Json, Map};
 use serde_json::json;
@@ -103,10 +100,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<SubcommandOutcome> {
         Ok(text) => text,
         Err(error) => return Ok(unreadable(&error, *json)),
     };
-    // A candidate is the revision that it became, as far as its values read as that.
-    let (start, end) = (from.stand_in(), to.stand_in());
-    let route = &Route::between(start, end)?;
-    let cx = context(arguments, start, end)?;
+    let route = &Route::between(*from, *to).map_err(|error| takes_no_part(&error, *from, *to))?;
+    let cx = context(arguments, *from, *to)?;
     let direction = arguments.sender.map(|sender| match sender {
         SenderArgument::Client => Direction::ClientToServer,
         SenderArgument::Server => Direction::ServerToClient,
@@ -129,7 +124,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<SubcommandOutcome> {
         };
         format!("{what}{near}; `mcp-rev list {kind} {lacking}` lists all")
     };
-    let stands_in = from.revision() != start.revision();
+    if let Some(ty) = ty.as_ref().filter(|ty| from.type_named(ty).is_none()) {
+        bail!(unknown(format!("no type `{ty}` in {from}")));
+    }
     let whole = match (ty, part) {
         (None, None) => Some(None),
         (Some(ty), None) => whole_message(*from, ty),
@@ -145,75 +142,81 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<SubcommandOutcome> {
             }
         }
     }
-    if let (Some(ty), true) = (ty, stands_in || whole.is_some())
-        && let Err(error) = check_definition(*from, ty, &text)
+    if let (Some(ty), Some(_), false) = (ty, whole, route.is_untouched())
+        && let Some(Err(error)) = from
+            .type_named(ty)
+            .map(|ty| ty.mend(&text, TABLES.mistakes))
     {
-        return Ok(invalid(*from, &Diagnostic::of_error("", &error), "", *json));
+        return Ok(invalid(*from, error.pointer(), &error.to_string(), *json));
     }
-    let failed = |error: MessageError| match &error {
-        MessageError::Unknown(what) => Err(anyhow::anyhow!(unknown(what.clone()))),
-        MessageError::Invalid(diagnostic) => Ok(invalid(*from, diagnostic, "", *json)),
-        MessageError::UnknownRequest => Err(anyhow::anyhow!("{error}: give --method")),
-        MessageError::UnknownSender(_) => Err(anyhow::anyhow!("{error}: give --sender")),
+    let done = |converted: Conversion<Json>| match converted {
+        Err(ConversionError::Unknown(what)) => Err(anyhow::anyhow!(unknown(what))),
+        Err(error @ ConversionError::UnknownRequest) => bail!("{error}: give --method"),
+        Err(error @ ConversionError::UnknownSender(_)) => bail!("{error}: give --sender"),
+        converted => Ok(report(converted, *from, "", *json)),
     };
     if let Some(named) = whole {
         let context = MessageContext::new(cx)
             .answering(method.as_deref().or(named))
             .sent_by(direction);
         if ty.is_some() && is_bare(&text) {
-            return match convert_bare(&text, route, &context) {
-                Ok(outcome) => Ok(report(outcome, *json)),
-                Err(error) => failed(error),
-            };
+            return done(convert_bare(&text, route, &context));
         }
         let messages = match read_messages(&text) {
             Ok(messages) => messages,
             Err(diagnostic) => {
                 let cure = if ty.is_none() { OTHERWISE } else { "" };
-                return Ok(invalid(*from, &diagnostic, cure, *json));
+                let problem = format!("{diagnostic}{cure}");
+                return Ok(invalid(*from, &diagnostic.pointer, &problem, *json));
             }
         };
-        return match convert_messages(&messages, route, &context) {
-            Ok(converted) => Ok(report_messages(converted, *json)),
-            Err(error) => failed(error),
+        let mut converted = match convert_messages(&messages, route, &context) {
+            Ok(converted) => converted,
+            Err(error) => return done(Err(error)),
+        };
+        return match converted.messages.pop() {
+            Some((_, one)) if !messages.is_batch => done(one),
+            last => {
+                converted.messages.extend(last);
+                Ok(report_messages(converted, *from, *json))
+            }
         };
     }
-    let converted = match (ty, method, part) {
+    done(match (ty, method, part) {
         (None, Some(method), Some(PartArgument::Error)) => {
-            if let Err(error) = check_answered(route, method) {
-                return failed(error);
-            }
-            convert_error(method, route, &text, cx)
+            check_answered(route, method).and_then(|()| convert_error(method, route, &text, cx))
         }
         (None, Some(method), part) => {
             let part = match part {
-                Some(PartArgument::Result) => mcp_revisions_core::Part::Result,
-                _ => mcp_revisions_core::Part::Params,
+                Some(PartArgument::Result) => Part::Result,
+                _ => Part::Params,
             };
-            let subject = Subject::Method(method, part, direction);
-            route.convert_part(subject, &text, cx)
+            route.convert(Subject::Method(method, part, direction), &text, cx)
         }
-        (Some(ty), _, _) => route.convert_part(Subject::Type(ty), &text, cx),
+        (Some(ty), _, _) => route.convert(Subject::Type(ty), &text, cx),
         (None, None, _) => bail!("give --type, or --method with --part"),
-    };
-    match converted {
-        Ok(conversion) => Ok(report(conversion, *json)),
-        Err(error) => failed(error),
+    })
+}
+
+/// Returns why two protocols are not converted into each other, with the release that a candidate became.
+fn takes_no_part(error: &ConversionError, from: Protocol, to: Protocol) -> anyhow::Error {
+    let ends = [("from", from.revision()), ("to", to.revision())];
+    let mut releases = ends.iter().filter_map(|(option, end)| {
+        let release = Revision::from_protocol_version(end.protocol_version());
+        Some((option, release.filter(|_| !end.is_converted())?))
+    });
+    match releases.next() {
+        Some((option, release)) => anyhow::anyhow!("{error}: use --{option} {release}"),
+        None => anyhow::anyhow!("{error}"),
     }
 }
 
 /// Returns the messages that go on, and what became of each; the worst outcome gives the exit code.
-fn report_messages(converted: ConvertedMessages, as_json: bool) -> SubcommandOutcome {
-    if converted.messages.len() == 1 && !converted.is_batch {
-        let mut messages = converted.messages;
-        return match messages.pop() {
-            Some((_, outcome)) => report(outcome, as_json),
-            None => SubcommandOutcome {
-                text: String::new(),
-                code: 0,
-            },
-        };
-    }
+fn report_messages(
+    converted: ConvertedMessages,
+    from: Protocol,
+    as_json: bool,
+) -> SubcommandOutcome {
     let mut text = if as_json {
         String::new()
     } else {
@@ -223,12 +226,13 @@ fn report_messages(converted: ConvertedMessages, as_json: bool) -> SubcommandOut
         text.push('\n');
     }
     let mut code = 0;
-    for (place, outcome) in converted.messages {
+    for (place, one) in converted.messages {
         if !as_json {
-            let exact = if outcome.is_exact() { "exact\n" } else { "" };
+            let is_exact = matches!(&one, Ok((_, losses)) if losses.is_empty());
+            let exact = if is_exact { "exact\n" } else { "" };
             crate::stderr::tell(&format!("{place}: {exact}"));
         }
-        let one = report(outcome, as_json);
+        let one = report(one, from, &place, as_json);
         code = code.max(one.code);
         if as_json {
             text.push_str(&one.text);
@@ -237,14 +241,13 @@ fn report_messages(converted: ConvertedMessages, as_json: bool) -> SubcommandOut
     SubcommandOutcome { text, code }
 }
 
-fn convert_error(
-    method: &str,
-    route: &Route,
-    text: &str,
-    cx: Context,
-) -> Result<Conversion<Json>, MessageError> {
-    let error: ErrorObject = mcp_wire::from_str(text).map_err(Failure::Invalid)?;
-    Ok((route.convert_error(method, error, cx)).map(|error| Json::of(&error)))
+fn convert_error(method: &str, route: &Route, text: &str, cx: Context) -> Conversion<Json> {
+    if route.is_untouched() {
+        return Ok((Json::from_text(text)?, Vec::new()));
+    }
+    let error: ErrorObject = mcp_wire::from_str(text)?;
+    let (error, losses) = route.convert_error(method, error, cx)?;
+    Ok((Json::of(&error), losses))
 }
 
 /// Returns the context, with what the options say of a session: each is read, and converted to the revision that needs it.
@@ -293,17 +296,14 @@ fn converted(
         return Err(error)
             .with_context(|| format!("--{option} is not a valid `{name}` of revision {from}"));
     }
-    match mcp_revisions_core::convert(Subject::Type(name), from, to, text, cx) {
-        Ok(outcome) => {
-            for loss in outcome.losses() {
-                crate::stderr::tell(&format!("--{option}: {loss}\n"));
-            }
-            let problem = format!("--{option} cannot be converted to revision {to}");
-            outcome.value().context(problem)
-        }
-        Err(failure) => Err(failure)
-            .with_context(|| format!("--{option} is not a valid `{name}` of revision {from}")),
+    let route = Route::between(from, to)?;
+    let (value, losses) = route
+        .convert(Subject::Type(name), text, cx)
+        .with_context(|| format!("--{option} cannot be converted to revision {to}"))?;
+    for loss in losses {
+        crate::stderr::tell(&format!("--{option}: {loss}\n"));
     }
+    Ok(value)
 }
 
 fn read(file: &str) -> anyhow::Result<String> {
@@ -322,52 +322,60 @@ fn read(file: &str) -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// Exit codes: 0 exact or reversible, 4 lossy, 5 requires state, 6 rejected or dropped.
-fn report(conversion: Conversion<Json>, as_json: bool) -> SubcommandOutcome {
-    let (status, code) = match &conversion {
-        Conversion::Exact(_) => ("exact", 0),
-        Conversion::Reversible(..) => ("reversible", 0),
-        Conversion::Lossy(..) => ("lossy", 4),
-        Conversion::RequiresState(_) => ("requires-state", 5),
-        Conversion::Rejected(_) => ("rejected", 6),
-        Conversion::Dropped(_) => ("dropped", 6),
-    };
-    let losses = conversion.losses();
-    let mut note: String = losses.iter().map(|loss| format!("{loss}\n")).collect();
+/// Exit codes: 0 exact or reversible, 1 invalid, 4 lossy, 5 requires state, 6 rejected or dropped.
+fn report(
+    converted: Conversion<Json>,
+    from: Protocol,
+    place: &str,
+    as_json: bool,
+) -> SubcommandOutcome {
     let mut row = Map::default();
-    row.insert("status", Json::of(status));
-    let (lost, reshaped): (Vec<&Loss>, Vec<&Loss>) = losses.iter().partition(|loss| loss.is_loss());
-    let rows = |of: Vec<&Loss>| of.into_iter().map(told).collect::<Vec<_>>();
-    let (lost, reshaped) = (Json::of(&rows(lost)), Json::of(&rows(reshaped)));
     let mut value = None;
-    match conversion {
-        Conversion::Exact(it) | Conversion::Reversible(it, _) | Conversion::Lossy(it, _) => {
-            row.insert("losses", lost);
-            row.insert("reshaped", reshaped);
+    let (status, code, note) = match converted {
+        Ok((it, losses)) => {
+            let (status, code) = match &*losses {
+                [] => ("exact", 0),
+                all if all.iter().any(|loss| loss.change.is_loss()) => ("lossy", 4),
+                _ => ("reversible", 0),
+            };
+            let note: String = losses.iter().map(|loss| format!("{loss}\n")).collect();
+            let (lost, reshaped): (Vec<&Loss>, Vec<&Loss>) =
+                losses.iter().partition(|loss| loss.is_loss());
+            let rows = |of: Vec<&Loss>| Json::of(&of.into_iter().map(told).collect::<Vec<_>>());
+            row.insert("losses", rows(lost));
+            row.insert("reshaped", rows(reshaped));
             row.insert("value", it.clone());
             value = Some(it);
+            (status, code, note)
         }
-        Conversion::RequiresState(needs) => {
+        Err(ConversionError::RequiresState(needs)) => {
             let cure = if needs.pointer.starts_with("/params/_meta") {
                 "give --session-capabilities and --session-client in its place"
             } else {
                 "only a connection has what it needs: see `mcp-rev bridge`"
             };
-            note = format!("{needs}; {cure}\n");
             row.insert("adapter", Json::of(needs.adapter.as_str()));
             stopped(&mut row, needs.rule, needs.step, &needs.pointer);
+            ("requires-state", 5, format!("{needs}; {cure}\n"))
         }
-        Conversion::Rejected(rejected) => {
-            note = format!("{rejected}\n");
+        Err(ConversionError::Rejected(rejected)) => {
             row.insert("code", Json::of(&rejected.error.code));
             row.insert("message", Json::of(&rejected.error.message));
             stopped(&mut row, rejected.rule, rejected.step, &rejected.pointer);
+            ("rejected", 6, format!("{rejected}\n"))
         }
-        Conversion::Dropped(dropped) => {
-            note = format!("{dropped}\n");
+        Err(ConversionError::Dropped(dropped)) => {
             stopped(&mut row, dropped.rule, dropped.step, &dropped.pointer);
+            ("dropped", 6, format!("{dropped}\n"))
         }
-    }
+        Err(ConversionError::Invalid(diagnostic)) => {
+            return invalid(from, &diagnostic.pointer, &diagnostic.message, as_json);
+        }
+        Err(other) => {
+            return invalid(from, place, &other.to_string(), as_json);
+        }
+    };
+    row.insert("status", Json::of(status));
     let mut text = match (as_json, value) {
         (true, _) => mcp_wire::to_string(&row),
         (false, Some(value)) => value.into_text(),
@@ -401,16 +409,7 @@ const OTHERWISE: &str =
     "; the file was read as a whole message: use --type, or --method with --part, if it is not one";
 
 /// Exit code 1.
-fn invalid(
-    from: Protocol,
-    diagnostic: &Diagnostic,
-    cure: &str,
-    as_json: bool,
-) -> SubcommandOutcome {
-    let Diagnostic {
-        pointer, message, ..
-    } = diagnostic;
-    let problem = format!("{message}{cure}");
+fn invalid(from: Protocol, pointer: &str, problem: &str, as_json: bool) -> SubcommandOutcome {
     let text = if as_json {
         let row = json!({ "status": "invalid", "pointer": pointer, "message": problem });
         format!("{row}\n")

@@ -10,7 +10,7 @@ use background::FLUSH;
 
 use clap::{Parser, Subcommand};
 use mcp_revisions_core::Rule;
-use mcp_revisions_schema::command::{self, diff, explain, is_colour};
+use mcp_revisions_diff::command::{self, diff, explain, is_colour};
 use mcp_wire::harmless;
 
 mod background;
@@ -116,7 +116,12 @@ fn run(command: CliCommand) -> ExitCode {
         CliCommand::Convert(arguments) => convert::run(&arguments),
         CliCommand::Diff(arguments) => {
             let colours = colour::is_on(std::io::stdout());
-            return shared(diff::run(&arguments, embedded::spec, colours));
+            return shared(diff::run(
+                &arguments,
+                embedded::spec,
+                mcp_revisions_plans::cover_all,
+                colours,
+            ));
         }
         CliCommand::Explain(arguments) => {
             let built_in = Rule::BUILT_IN.map(|rule| (rule.id(), rule.reason()));

@@ -20,18 +20,17 @@ pub(crate) fn as_message(revision: Revision, method: Option<&str>, text: &str) -
         Ok(messages) => messages,
         Err(diagnostic) => return vec![refused("JSON-RPC message", diagnostic)],
     };
-    if !messages.is_batch {
-        let all = messages.all.iter();
-        return all.map(|one| read(revision, method, "", one)).collect();
-    }
-    if revision.type_named("JSONRPCBatchRequest").is_none() {
+    if messages.is_batch && revision.type_named("JSONRPCBatchRequest").is_none() {
         let expected = format!("one message, since revision {revision} has no batches");
         let diagnostic = Diagnostic::new("", expected, "an array".to_owned());
         return vec![refused("JSON-RPC message", diagnostic)];
     }
-    (messages.all.iter().enumerate())
-        .map(|(index, one)| read(revision, method, &format!("/{index}"), one))
-        .collect()
+    let read_one = |(index, one): (usize, &Result<Peeked<'_>, Diagnostic>)| match one {
+        Ok(one) if messages.is_batch => read(revision, method, &format!("/{index}"), one),
+        Ok(one) => read(revision, method, "", one),
+        Err(diagnostic) => refused("JSON-RPC message", diagnostic.clone()),
+    };
+    messages.all.iter().enumerate().map(read_one).collect()
 }
 
 fn read(

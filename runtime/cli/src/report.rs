@@ -54,6 +54,7 @@ impl CheckResult {
                 expected,
                 found,
                 message,
+                ..
             }) => (
                 "error",
                 "error",

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _, Write};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use mcp_revisions_schema::command::is_colour;
+use mcp_revisions_diff::command::is_colour;
 use mcp_wire::harmless;
 
 use crate::background::{Background, Destination};

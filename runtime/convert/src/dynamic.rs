@@ -93,11 +93,11 @@ pub enum Subject<'s> {
 }
 
 impl Subject<'_> {
-    /// Returns why a text that is to be it is refused: whose mistake it is, in what, and where.
+    /// Returns the sender and the message, as the beginning of a sentence: "the client's params of `tools/call` are".
     #[must_use]
-    pub fn refusal(&self, error: &Error) -> String {
+    pub fn title(&self) -> String {
         match *self {
-            Self::Type(name) => format!("`{name}` is not valid: {error}"),
+            Self::Type(name) => format!("`{name}` is"),
             Self::Method(method, part, sender) => {
                 let (what, by) = match part {
                     Part::Params => ("params", sender),
@@ -109,7 +109,7 @@ impl Subject<'_> {
                     None => "the ",
                 };
                 let verb = if part == Part::Params { "are" } else { "is" };
-                format!("{whose}{what} of `{method}` {verb} not valid: {error}")
+                format!("{whose}{what} of `{method}` {verb}")
             }
         }
     }

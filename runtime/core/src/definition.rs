@@ -1,13 +1,12 @@
-//! Definitions that are whole messages, such as `CallToolRequest`: with an envelope or without one.
+//! Definitions that are whole messages, such as `CallToolRequest`: with an envelope or without one; `mcp-rev convert` reads them.
 
-use mcp_revisions_tables::{
-    Adapter, Failure, Outcome, Part, Rejected, RequiresState, Rule, Subject,
-};
-use mcp_wire::{Error, ErrorObject, Extra, Json, JsonArray, MethodKind};
+use mcp_revisions_tables::{Adapter, Part, Rejected, RequiresState, Rule, Subject};
+use mcp_wire::{ErrorObject, Extra, Json, MethodKind};
 
-use crate::diagnostic::MessageError;
+use crate::diagnostic::{Conversion, ConversionError};
 use crate::message::{MessageContext, called, name_at, sender};
-use crate::route::{Protocol, Route};
+use crate::protocol::Protocol;
+use crate::route::Route;
 
 /// Returns whether a text is an object without an envelope.
 #[must_use]
@@ -20,31 +19,22 @@ pub fn is_bare(text: &str) -> bool {
 ///
 /// # Errors
 /// As [`convert_message`](crate::convert_message).
-pub fn convert_bare(
-    text: &str,
-    route: &Route,
-    context: &MessageContext<'_>,
-) -> Result<Outcome<Json>, MessageError> {
+pub fn convert_bare(text: &str, route: &Route, context: &MessageContext<'_>) -> Conversion<Json> {
+    if route.is_untouched() {
+        return Ok((Json::from_text(text)?, Vec::new()));
+    }
     let cx = context.conversion.clone();
-    let members: Extra = mcp_wire::from_str(text).map_err(Failure::Invalid)?;
-    let method = members
-        .get("method")
-        .and_then(Json::as_str)
-        .map(|method| method.to_string())
-        .unwrap_or_default();
+    let members: Extra = mcp_wire::from_str(text)?;
+    let method = members.get("method").and_then(Json::as_str);
+    let method = method.map(|method| method.to_string()).unwrap_or_default();
     let given = members.get("params").cloned();
     let text = given.as_ref().map_or("{}", Json::text);
     let subject = Subject::Method(&method, Part::Params, sender(route, &method, context)?);
-    let converted = (route.convert(subject, route.to, text, cx.within("params")))
-        .map_err(|failure| MessageError::within("/params", failure))?;
+    let converted = route.convert_until(subject, route.to, text, cx.within("params"));
+    let (params, losses) = converted.map_err(|error| error.within("/params"))?;
     let name = |at| name_at(route, at, &method, context);
     let to = route.to;
-    let outcome = converted.map(|params| called(members, name(to), params));
-    let (Outcome::Exact(value) | Outcome::Reversible(value, _) | Outcome::Lossy(value, _)) =
-        &outcome
-    else {
-        return Ok(outcome);
-    };
+    let value = called(members, name(to), params);
     // In later revisions a request is its whole message.
     let has_its_name = |(_, after): &(usize, usize)| name(*after) == name(to);
     let refused = route.steps().filter(has_its_name).find_map(|ends| {
@@ -55,14 +45,13 @@ pub fn convert_bare(
         Some((error, route.step(ends)?, ends))
     });
     let Some((error, (pair, step), (before, after))) = refused else {
-        return Ok(outcome);
+        return Ok((value, losses));
     };
-    let was_embedded = route
-        .methods(before, name(before))
-        .any(|row| row.kind == MethodKind::Input);
+    let mut rows = route.methods(before, name(before));
+    let was_embedded = rows.any(|row| row.kind == MethodKind::Input);
     let rule = pair.hands_to(Adapter::MultiRoundTrip, name(before));
     if let (true, Some(rule)) = (was_embedded, rule) {
-        return Ok(Outcome::RequiresState(RequiresState {
+        return Err(ConversionError::RequiresState(RequiresState {
             adapter: Adapter::MultiRoundTrip,
             rule: rule.id(),
             step,
@@ -71,12 +60,12 @@ pub fn convert_bare(
     }
     let title = route.title(after);
     let why = format!("{title} has it as a whole message only: {error}");
-    Ok(Outcome::Rejected(Rejected {
+    Err(ConversionError::Rejected(Box::new(Rejected {
         error: ErrorObject::new(ErrorObject::INVALID_REQUEST, why),
         rule: Rule::NO_COUNTERPART.id(),
         step,
         pointer: String::new(),
-    }))
+    })))
 }
 
 /// Returns whether a definition is that of a whole message, and the method that it answers, if its name says so.
@@ -104,15 +93,4 @@ pub fn whole_message(of: Protocol, name: &str) -> Option<Option<&'static str>> {
     ];
     let generic = name.starts_with("JSONRPC") || unions.contains(&name);
     generic.then_some(None)
-}
-
-/// Checks that a text reads as the definition of this name, if there is one.
-///
-/// # Errors
-/// A text that does not.
-pub fn check_definition(of: Protocol, name: &str, text: &str) -> Result<(), Error> {
-    match of.type_named(name) {
-        Some(ty) => ty.read(text).map(drop),
-        None => mcp_wire::from_str::<JsonArray>(text).map(drop),
-    }
 }

@@ -1,9 +1,9 @@
-//! A diagnostic: what is wrong in a message, where, what was expected and what was found; and why a message was not converted.
+//! A diagnostic: what is wrong in a message, where, what was expected and what was found; and why a conversion gave no value.
 
 use std::fmt;
 
-use mcp_revisions_tables::Failure;
-use mcp_wire::{Error, printable};
+use mcp_revisions_tables::{Dropped, Failure, Loss, Outcome, Rejected, RequiresState, Subject};
+use mcp_wire::{Error, ErrorObject, printable};
 
 /// What is wrong in a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,31 +16,25 @@ pub struct Diagnostic {
     pub found: String,
     /// All of it in one line, for people.
     pub message: String,
+    /// The sender and the message, as the beginning of a sentence; empty if they are not known.
+    whose: String,
+    /// The list entry that it is in, such as ``tool `add` ``.
+    part: Option<String>,
 }
 
 impl Diagnostic {
     /// Creates the diagnostic of a failed read of the part that stands at `pointer`.
     #[must_use]
     pub fn of_error(pointer: &str, error: &Error) -> Self {
-        let whole = format!("{pointer}{}", error.pointer());
-        let message = if pointer.is_empty() {
-            error.to_string()
-        } else {
-            let part = error.part().map(|part| format!("{part}, "));
-            format!(
-                "{}at {}: expected {}, found {}",
-                part.unwrap_or_default(),
-                printable(&whole),
-                error.expected(),
-                error.found()
-            )
-        };
-        Self {
-            pointer: whole,
+        let whole = Self {
+            pointer: error.pointer().to_owned(),
             expected: error.expected().to_owned(),
             found: error.found().to_owned(),
-            message,
-        }
+            message: error.to_string(),
+            whose: String::new(),
+            part: error.part().map(str::to_owned),
+        };
+        whole.within(pointer)
     }
 
     /// Creates the diagnostic of a part that is not what it has to be.
@@ -55,6 +49,47 @@ impl Diagnostic {
             pointer: pointer.to_owned(),
             expected,
             found,
+            whose: String::new(),
+            part: None,
+        }
+    }
+
+    /// Creates the diagnostic of a text that is not its subject: whose mistake it is, in what, and where.
+    pub(crate) fn of_subject(subject: Subject<'_>, error: &Error) -> Self {
+        Self {
+            whose: subject.title(),
+            ..Self::of_error("", error)
+        }
+    }
+
+    /// Returns the same of a text that stands at `pointer` of a longer one.
+    #[must_use]
+    pub(crate) fn within(self, pointer: &str) -> Self {
+        if pointer.is_empty() {
+            return self;
+        }
+        let whole = format!("{pointer}{}", self.pointer);
+        let part = self.part.as_ref().map(|part| format!("{part}, "));
+        let (expected, found) = (&self.expected, &self.found);
+        let message = format!(
+            "{}at {}: expected {expected}, found {found}",
+            part.unwrap_or_default(),
+            printable(&whole),
+        );
+        Self {
+            pointer: whole,
+            message,
+            ..self
+        }
+    }
+
+    /// Returns the diagnostic as a sentence that names the sender and the message, as far as they are known.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let Self { whose, message, .. } = self;
+        match whose.as_str() {
+            "" => message.clone(),
+            whose => format!("{whose} not valid: {message}"),
         }
     }
 }
@@ -65,13 +100,27 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// Why a message was not converted.
+impl std::error::Error for Diagnostic {}
+
+/// A converted value with its losses, or the reason why there is none.
+pub type Conversion<T> = Result<(T, Vec<Loss>), ConversionError>;
+
+/// Why a conversion gave no value.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum MessageError {
-    /// The text is not a message of the protocol that it is said to be of.
+pub enum ConversionError {
+    /// The conversion needs the state of a connection: an adapter has it.
     #[error("{0}")]
-    Invalid(Diagnostic),
-    /// The method is not known, or the protocol takes no part in conversions.
+    RequiresState(RequiresState),
+    /// The other revision cannot be sent the message; this error is its answer.
+    #[error("{0}")]
+    Rejected(Box<Rejected>),
+    /// The other revision has no such notification.
+    #[error("{0}")]
+    Dropped(Dropped),
+    /// The text is not of its type: a mistake of its sender.
+    #[error("{}", .0.sentence())]
+    Invalid(Box<Diagnostic>),
+    /// The method or type is not known, or the protocol takes no part in conversions.
     #[error("{0}")]
     Unknown(String),
     /// A response, whose context does not say which method it answers.
@@ -82,18 +131,72 @@ pub enum MessageError {
     UnknownSender(String),
 }
 
-impl MessageError {
-    /// Returns the error of what is read as this member of a message.
-    pub(crate) fn within(member: &str, failure: Failure) -> Self {
+impl ConversionError {
+    /// Returns the error that answers the message in its place; `invalid` is the code for a text that is not of its type.
+    #[must_use]
+    pub fn into_error(self, invalid: i64) -> ErrorObject {
+        let unknown = |what: String| ErrorObject::new(ErrorObject::METHOD_NOT_FOUND, what);
+        match self {
+            Self::Rejected(rejected) => rejected.error,
+            Self::Dropped(dropped) => unknown(format!("not known here ({})", dropped.rule)),
+            Self::Invalid(diagnostic) => ErrorObject::new(invalid, diagnostic.sentence()),
+            other => unknown(other.to_string()),
+        }
+    }
+
+    /// Returns the rule in `spec/shims/` that stopped the conversion.
+    #[must_use]
+    pub fn rule(&self) -> Option<&'static str> {
+        match self {
+            Self::RequiresState(needs) => Some(needs.rule),
+            Self::Rejected(rejected) => Some(rejected.rule),
+            Self::Dropped(dropped) => Some(dropped.rule),
+            _ => None,
+        }
+    }
+
+    /// Returns the error of a part of a message that stands at `pointer`.
+    #[must_use]
+    pub(crate) fn within(self, pointer: &str) -> Self {
+        match self {
+            Self::Invalid(diagnostic) => Self::Invalid(Box::new(diagnostic.within(pointer))),
+            other => other,
+        }
+    }
+
+    /// Returns the error of a subject that was not converted.
+    #[must_use]
+    pub fn of_subject(subject: Subject<'_>, failure: Failure) -> Self {
         match failure {
-            Failure::Invalid(error) => Self::Invalid(Diagnostic::of_error(member, &error)),
+            Failure::Invalid(error) => {
+                Self::Invalid(Box::new(Diagnostic::of_subject(subject, &error)))
+            }
             Failure::Unknown(what) => Self::Unknown(what),
         }
     }
 }
 
-impl From<Failure> for MessageError {
-    fn from(failure: Failure) -> Self {
-        Self::within("", failure)
+impl From<Diagnostic> for ConversionError {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self::Invalid(Box::new(diagnostic))
     }
+}
+
+impl From<Error> for ConversionError {
+    fn from(error: Error) -> Self {
+        Diagnostic::of_error("", &error).into()
+    }
+}
+
+/// Returns the value of an outcome with its losses, or why there is none.
+pub(crate) fn conversion<T>(outcome: Outcome<T>) -> Conversion<T> {
+    Err(match outcome {
+        Outcome::Exact(value) => return Ok((value, Vec::new())),
+        Outcome::Reversible(value, losses) | Outcome::Lossy(value, losses) => {
+            return Ok((value, losses));
+        }
+        Outcome::RequiresState(needs) => ConversionError::RequiresState(needs),
+        Outcome::Rejected(rejected) => ConversionError::Rejected(Box::new(rejected)),
+        Outcome::Dropped(dropped) => ConversionError::Dropped(dropped),
+    })
 }

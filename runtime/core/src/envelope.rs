@@ -9,8 +9,8 @@ use crate::diagnostic::Diagnostic;
 /// The messages of a text.
 #[derive(Debug)]
 pub struct ReadMessages<'t> {
-    /// In their order.
-    pub all: Vec<Peeked<'t>>,
+    /// In their order; of a batch each by itself, readable or not.
+    pub all: Vec<Result<Peeked<'t>, Diagnostic>>,
     /// Whether they stand in an array.
     pub is_batch: bool,
 }
@@ -18,12 +18,12 @@ pub struct ReadMessages<'t> {
 /// Reads a text as a message or a batch.
 ///
 /// # Errors
-/// A text that is neither, and the part of it that is wrong.
+/// A text that is neither; an element of a batch that is no message has its error in its place.
 pub fn read_messages(text: &str) -> Result<ReadMessages<'_>, Diagnostic> {
     let whole = look("", text)?;
     if whole.kind != MessageKind::Batch {
         return Ok(ReadMessages {
-            all: vec![whole],
+            all: vec![Ok(whole)],
             is_batch: false,
         });
     }
@@ -41,7 +41,7 @@ pub fn read_messages(text: &str) -> Result<ReadMessages<'_>, Diagnostic> {
         }
     };
     let elements = whole.elements().enumerate().map(element);
-    let all: Vec<Peeked<'_>> = elements.collect::<Result<_, Diagnostic>>()?;
+    let all: Vec<Result<Peeked<'_>, Diagnostic>> = elements.collect();
     if all.is_empty() {
         Err(refused("", text, "at least one message"))
     } else {

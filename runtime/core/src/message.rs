@@ -1,13 +1,14 @@
 //! Whole messages in another revision: the envelope stays, and the method says how to convert what it carries.
 
-use mcp_revisions_tables::{
-    Adapter, Context, Failure, Outcome, Part, Rejected, RequiresState, Rule, Subject,
+use mcp_revisions_tables::{Adapter, Context, Part, Rejected, RequiresState, Rule, Subject};
+use mcp_wire::{
+    Direction, Error, ErrorObject, Extra, Json, MessageKind, MethodInfo, MethodKind, Peeked, Raw,
 };
-use mcp_wire::{Direction, Error, ErrorObject, Extra, Json, MessageKind, MethodKind, Peeked, Raw};
 
-use crate::diagnostic::{Diagnostic, MessageError};
+use crate::diagnostic::{Conversion, ConversionError, Diagnostic};
 use crate::envelope::{ReadMessages, read_messages};
-use crate::route::{Protocol, Route};
+use crate::protocol::Protocol;
+use crate::route::Route;
 
 /// Facts about a message that are not in its text.
 #[derive(Debug, Clone, Default)]
@@ -50,8 +51,8 @@ impl<'a> MessageContext<'a> {
 /// The messages of a text in another revision.
 #[derive(Debug)]
 pub struct ConvertedMessages {
-    /// The outcome of each message, with its JSON pointer in the text: `/0` in a batch, empty for a single message.
-    pub messages: Vec<(String, Outcome<Json>)>,
+    /// Each message, with its JSON pointer in the text: `/0` in a batch, empty for a single message.
+    pub messages: Vec<(String, Conversion<Json>)>,
     /// Whether they go out as one array: only where the target has batches.
     pub is_batch: bool,
 }
@@ -60,15 +61,9 @@ impl ConvertedMessages {
     /// Returns the text of the converted messages: one message, one per line, or one array.
     #[must_use]
     pub fn text(&self) -> String {
-        let texts: Vec<&str> = self
-            .messages
-            .iter()
-            .filter_map(|(_, outcome)| match outcome {
-                Outcome::Exact(json) | Outcome::Reversible(json, _) | Outcome::Lossy(json, _) => {
-                    Some(json.text())
-                }
-                _ => None,
-            })
+        let messages = self.messages.iter();
+        let texts: Vec<&str> = messages
+            .filter_map(|(_, converted)| Some(converted.as_ref().ok()?.0.text()))
             .collect();
         if self.is_batch && !texts.is_empty() {
             format!("[{}]", texts.join(","))
@@ -78,134 +73,176 @@ impl ConvertedMessages {
     }
 }
 
-/// Converts a request, notification, response or error from one revision to another.
+/// Converts a request, notification, response or error from one revision to another, and returns it with its losses.
 ///
-/// The id and the unknown members of the envelope stay as they are. A response needs the method that it answers:
+/// The id and the unknown members of the envelope stay as they are. Between equal revisions the message stays as it is. A
+/// response needs the method that it answers:
 ///
 /// ```
-/// use mcp_revisions_core::{MessageContext, Outcome, Revision, convert_message};
+/// use mcp_revisions_core::{ConversionError, MessageContext, Revision, convert_message};
 ///
 /// let text = r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","content":[]}}"#;
 /// let context = MessageContext::default().answering("tools/call");
-/// let outcome = convert_message(text, Revision::V2026_07_28, Revision::V2025_06_18, &context)?;
-/// assert!(matches!(
-///     outcome,
-///     Outcome::Exact(message) if message.text() == r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#
-/// ));
-/// # Ok::<(), mcp_revisions_core::MessageError>(())
+/// let (message, losses) = convert_message(text, Revision::V2026_07_28, Revision::V2025_06_18, &context)?;
+/// assert_eq!(message.text(), r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#);
+/// assert!(losses.is_empty());
+/// # Ok::<(), ConversionError>(())
 /// ```
 ///
 /// # Errors
 /// A text that is not one message of `from`, a method that `from` does not have, a response whose method the context
-/// does not say, and two protocols that are not converted into each other.
+/// does not say, two protocols that are not converted into each other, and a message that `to` does not have.
 pub fn convert_message(
     text: &str,
     from: impl Into<Protocol>,
     to: impl Into<Protocol>,
     context: &MessageContext<'_>,
-) -> Result<Outcome<Json>, MessageError> {
+) -> Conversion<Json> {
     let route = Route::between(from, to)?;
-    let messages = read_messages(text).map_err(MessageError::Invalid)?;
+    let messages = read_messages(text)?;
     match &*messages.all {
-        [message] if !messages.is_batch => convert_one(message, &route, context),
-        _ => Err(MessageError::Invalid(Diagnostic::new(
+        [Ok(message)] if !messages.is_batch => convert_one(message, &route, context),
+        _ => Err(Diagnostic::new(
             "",
             "one message: `convert_messages` takes a batch".to_owned(),
             "an array".to_owned(),
-        ))),
+        )
+        .into()),
     }
 }
 
 /// Converts a message or a batch, each message by itself; see [`convert_message`].
 ///
 /// # Errors
-/// As [`convert_message`], and a batch of a revision without batches.
+/// A batch of a revision without batches.
 pub fn convert_messages(
     messages: &ReadMessages<'_>,
     route: &Route,
     context: &MessageContext<'_>,
-) -> Result<ConvertedMessages, MessageError> {
+) -> Result<ConvertedMessages, ConversionError> {
     let has_batches = |at| route.type_named(at, "JSONRPCBatchRequest").is_some();
     let is_batch = messages.is_batch;
     if is_batch && !has_batches(route.from) {
         let title = route.title(route.from);
-        return Err(MessageError::Unknown(format!("{title} has no batches")));
+        return Err(ConversionError::Unknown(format!("{title} has no batches")));
     }
-    let convert = |(index, message)| {
+    let convert = |(index, message): (usize, &Result<Peeked<'_>, Diagnostic>)| {
         let pointer = if is_batch {
             format!("/{index}")
         } else {
             String::new()
         };
-        Ok((pointer, convert_one(message, route, context)?))
+        let converted = match message {
+            Ok(message) => {
+                convert_one(message, route, context).map_err(|error| error.within(&pointer))
+            }
+            Err(diagnostic) => Err(diagnostic.clone().into()),
+        };
+        (pointer, converted)
     };
-    let all = messages.all.iter().enumerate().map(convert);
     Ok(ConvertedMessages {
-        messages: all.collect::<Result<_, MessageError>>()?,
+        messages: messages.all.iter().enumerate().map(convert).collect(),
         is_batch: is_batch && has_batches(route.to),
     })
 }
 
-fn convert_one(
+pub(crate) fn convert_one(
     message: &Peeked<'_>,
     of_all: &Route,
     context: &MessageContext<'_>,
-) -> Result<Outcome<Json>, MessageError> {
-    let named = message.method.as_deref().or(context.method);
-    let route = &of_all.of_method(named.unwrap_or_default(), context.sender);
-    let cx = context.conversion.clone();
-    let mut members: Extra = mcp_wire::from_str(message.text).map_err(Failure::Invalid)?;
-    let carry = |method: &str, part: Part, member: &'static str, text: &str, cx: Context| {
-        let sender = sender(route, method, context)?;
-        let subject = Subject::Method(method, part, sender);
-        let crossing = crossing(method, route, context);
-        let end = crossing
-            .as_ref()
-            .map_or(route.to, |crossing| crossing.before);
-        let outcome = route.convert(subject, end, text, cx.within(member));
-        let outcome =
-            outcome.map_err(|failure| MessageError::within(&format!("/{member}"), failure))?;
-        Ok::<_, MessageError>(match (crossing, outcome) {
-            (Some(crossing), Outcome::Exact(_) | Outcome::Reversible(..) | Outcome::Lossy(..)) => {
-                Outcome::RequiresState(crossing.needs)
-            }
-            (_, outcome) => outcome,
-        })
-    };
+) -> Conversion<Json> {
     let kind = match message.kind {
-        MessageKind::Request => MethodKind::Request,
-        MessageKind::Notification => MethodKind::Notification,
-        MessageKind::Response | MessageKind::Error | MessageKind::Batch => {
-            let method = context.method.ok_or(MessageError::UnknownRequest)?;
-            check_answered(route, method)?;
-            if let Some(result) = message.result {
-                let outcome = carry(method, Part::Result, "result", result.text(), cx)?;
-                return Ok(outcome.map(|result| {
-                    members.insert("result", result);
-                    Json::of(&members)
-                }));
-            }
-            if message.id.is_none() {
-                members.remove("id");
-            }
-            reads_as_error(route, route.from, &Json::of(&members)).map_err(Failure::Invalid)?;
-            let error = message.error.map_or("{}", Raw::text);
-            let error = mcp_wire::from_str(error).map_err(Failure::Invalid)?;
-            let outcome = route
-                .convert_error(method, error, cx.within("error"))
-                .map(|error| {
-                    members.insert("error", Json::of(&error));
-                    Json::of(&members)
-                });
-            return Ok(with_id(route, outcome));
-        }
+        MessageKind::Request => Some(MethodKind::Request),
+        MessageKind::Notification => Some(MethodKind::Notification),
+        MessageKind::Response | MessageKind::Error | MessageKind::Batch => None,
     };
-    let method = message.method.as_deref().unwrap_or_default();
-    is_kind(route, method, kind, context)?;
+    let named = message.method.as_deref().or(context.method);
+    if let (Some(method), Some(kind)) = (named, kind) {
+        check_sent(of_all.beginning(), method, kind, context.sender)?;
+    }
+    if of_all.is_untouched() {
+        let mut answered = named.filter(|_| kind.is_none()).into_iter();
+        let is_known = |method: &&str| of_all.methods(of_all.from, method).next().is_some();
+        answered
+            .find(is_known)
+            .map_or(Ok(()), |method| check_answered(of_all, method))?;
+        return Ok((Json::from_text(message.text)?, Vec::new()));
+    }
+    let method = named.ok_or(ConversionError::UnknownRequest)?;
+    let route = &of_all.of_method(method, context.sender);
+    if kind.is_none() {
+        return convert_answer(message, method, route, context);
+    }
+    if let Err(unclear) = sender(route, method, context) {
+        // Both may send it: to be asked who did only where that makes a difference.
+        let sent_by = |sender| {
+            let context = context.clone().sent_by(sender);
+            convert_one(message, of_all, &context)
+        };
+        let client = sent_by(Direction::ClientToServer);
+        return if client == sent_by(Direction::ServerToClient) {
+            client
+        } else {
+            Err(unclear)
+        };
+    }
+    let members: Extra = mcp_wire::from_str(message.text)?;
     let text = message.params.map_or("{}", Raw::text);
-    let outcome = carry(method, Part::Params, "params", text, cx)?;
+    let (params, losses) = convert_member(method, Part::Params, text, route, context)?;
     let name = name_at(route, route.to, method, context);
-    Ok(outcome.map(|params| called(members, name, params)))
+    Ok((called(members, name, params), losses))
+}
+
+/// Converts the result or the error that answers a method.
+fn convert_answer(
+    message: &Peeked<'_>,
+    method: &str,
+    route: &Route,
+    context: &MessageContext<'_>,
+) -> Conversion<Json> {
+    check_answered(route, method)?;
+    let mut members: Extra = mcp_wire::from_str(message.text)?;
+    if let Some(result) = message.result {
+        let (result, losses) = convert_member(method, Part::Result, result.text(), route, context)?;
+        members.insert("result", result);
+        return Ok((Json::of(&members), losses));
+    }
+    if message.id.is_none() {
+        members.remove("id");
+    }
+    reads_as_error(route, route.from, &Json::of(&members))?;
+    let error = mcp_wire::from_str(message.error.map_or("{}", Raw::text))?;
+    let cx = context.conversion.clone().within("error");
+    let (error, losses) = route.convert_error(method, error, cx)?;
+    members.insert("error", Json::of(&error));
+    let message = Json::of(&members);
+    with_id(route, &message)?;
+    Ok((message, losses))
+}
+
+/// Converts the params or the result of a message, unless it is embedded in a result somewhere on the way.
+fn convert_member(
+    method: &str,
+    part: Part,
+    text: &str,
+    route: &Route,
+    context: &MessageContext<'_>,
+) -> Conversion<Json> {
+    let member = match part {
+        Part::Params => "params",
+        Part::Result => "result",
+    };
+    let sender = sender(route, method, context)?;
+    let subject = Subject::Method(method, part, sender);
+    let crossing = crossing(method, route, context);
+    let end = (crossing.as_ref()).map_or(route.to, |crossing| crossing.before);
+    let cx = context.conversion.clone().within(member);
+    let converted = route.convert_until(subject, end, text, cx);
+    let converted = converted.map_err(|error| error.within(&format!("/{member}")))?;
+    match crossing {
+        Some(crossing) => Err(ConversionError::RequiresState(crossing.needs)),
+        None => Ok(converted),
+    }
 }
 
 /// Returns the text of a request or a notification with another name and other params: what had none goes without, unless the
@@ -263,31 +300,24 @@ fn crossing(method: &str, route: &Route, context: &MessageContext<'_>) -> Option
     Some(Crossing { before, needs })
 }
 
-/// Returns the outcome of an error, refused where it goes to a revision in which every error has the id of its request.
-fn with_id(route: &Route, outcome: Outcome<Json>) -> Outcome<Json> {
-    let refused = match &outcome {
-        Outcome::Exact(text) | Outcome::Reversible(text, _) | Outcome::Lossy(text, _) => {
-            route.steps().find_map(|ends| {
-                let error = reads_as_error(route, ends.1, text).err()?;
-                let (_, step) = route.step(ends)?;
-                Some((error, step, ends.1))
-            })
-        }
-        _ => None,
-    };
+/// Refuses an error that goes to a revision in which every error has the id of its request.
+fn with_id(route: &Route, message: &Json) -> Result<(), ConversionError> {
+    let refused = route.steps().find_map(|ends| {
+        let error = reads_as_error(route, ends.1, message).err()?;
+        let (_, step) = route.step(ends)?;
+        Some((error, step, ends.1))
+    });
     let Some((error, step, after)) = refused else {
-        return outcome;
+        return Ok(());
     };
-    let why = format!(
-        "an error response that {} does not have: {error}",
-        route.title(after)
-    );
-    Outcome::Rejected(Rejected {
+    let title = route.title(after);
+    let why = format!("an error response that {title} does not have: {error}");
+    Err(ConversionError::Rejected(Box::new(Rejected {
         error: ErrorObject::new(ErrorObject::INVALID_REQUEST, why),
         rule: Rule::NO_COUNTERPART.id(),
         step,
         pointer: "/id".to_owned(),
-    })
+    })))
 }
 
 /// Checks that a text is an error response at a place on the way.
@@ -299,24 +329,34 @@ fn reads_as_error(route: &Route, at: usize, text: &Json) -> Result<(), Error> {
     }
 }
 
-/// Checks that a message is of the kind that its method has; a method that the revision lacks is left to the conversion.
-fn is_kind(
-    route: &Route,
+/// Checks that a message of a method is one that a peer of this protocol may send: of the kind that the method has, and by
+/// this sender, if that is known. A method that the protocol lacks passes.
+///
+/// # Errors
+/// Another kind, another sender, and a request of a server that stands in a result there.
+pub fn check_sent(
+    of: Protocol,
     method: &str,
     kind: MethodKind,
-    context: &MessageContext<'_>,
-) -> Result<(), MessageError> {
-    let is_sent = |direction| context.sender.is_none_or(|sender| sender == direction);
-    let rows: Vec<MethodKind> = route
-        .methods(route.from, method)
-        .filter(|row| is_sent(row.direction))
-        .map(|row| row.kind)
-        .collect();
-    if rows.is_empty() || rows.contains(&kind) {
+    sender: Option<Direction>,
+) -> Result<(), Diagnostic> {
+    let rows = || of.methods().iter().filter(|row| row.name == method);
+    let is_sent = |row: &&MethodInfo| sender.is_none_or(|sender| sender == row.direction);
+    if rows().next().is_none() || rows().filter(is_sent).any(|row| row.kind == kind) {
         return Ok(());
     }
-    Err(MessageError::Invalid(match rows.first() {
-        Some(MethodKind::Input) => embedded(route, method),
+    if let (Some(sender), true) = (sender, rows().any(|row| row.kind == kind)) {
+        let title = of.title();
+        let (other, found) = (peer(sender.back()), peer(sender));
+        return Err(Diagnostic::new(
+            "/method",
+            format!("a method that the {found} sends in {title}"),
+            format!("`{method}`, which only the {other} sends"),
+        ));
+    }
+    let row = rows().find(is_sent).or_else(|| rows().next());
+    Err(match row.map(|row| row.kind) {
+        Some(MethodKind::Input) => embedded(of, method),
         Some(MethodKind::Notification) => Diagnostic::new(
             "/id",
             format!("no `id`, since `{method}` is a notification"),
@@ -327,16 +367,21 @@ fn is_kind(
             format!("an `id`, since `{method}` is a request"),
             "none".to_owned(),
         ),
-    }))
+    })
 }
 
-fn embedded(route: &Route, method: &str) -> Diagnostic {
+/// Returns the name of a sender.
+fn peer(sender: Direction) -> &'static str {
+    match sender {
+        Direction::ClientToServer => "client",
+        Direction::ServerToClient => "server",
+    }
+}
+
+fn embedded(of: Protocol, method: &str) -> Diagnostic {
     Diagnostic::new(
         "/method",
-        format!(
-            "a method that is a message of its own in {}",
-            route.title(route.from)
-        ),
+        format!("a method that is a message of its own in {}", of.title()),
         format!("`{method}`, which stands in a result, and its answer in the next request"),
     )
 }
@@ -346,18 +391,18 @@ fn embedded(route: &Route, method: &str) -> Diagnostic {
 /// # Errors
 /// A method that is not there where the route begins, or that nothing answers. An extension has the methods of its
 /// revision that one of its types may answer: `tools/call` by `CreateTaskResult`.
-pub fn check_answered(route: &Route, method: &str) -> Result<(), MessageError> {
+pub fn check_answered(route: &Route, method: &str) -> Result<(), ConversionError> {
     let rows = route.methods(route.from, method);
     let kinds: Vec<MethodKind> = rows.map(|row| row.kind).collect();
     match kinds.first() {
         _ if kinds.contains(&MethodKind::Request) => Ok(()),
         _ if route.extension_result(method).is_some() => Ok(()),
-        None => Err(MessageError::Unknown(format!(
+        None => Err(ConversionError::Unknown(format!(
             "no method `{method}` in {}",
             route.title(route.from)
         ))),
-        Some(MethodKind::Input) => Err(MessageError::Invalid(embedded(route, method))),
-        Some(_) => Err(MessageError::Unknown(format!(
+        Some(MethodKind::Input) => Err(embedded(route.beginning(), method).into()),
+        Some(_) => Err(ConversionError::Unknown(format!(
             "`{method}` is a notification, and nothing answers it"
         ))),
     }
@@ -368,7 +413,7 @@ pub(crate) fn sender(
     route: &Route,
     method: &str,
     context: &MessageContext<'_>,
-) -> Result<Option<Direction>, MessageError> {
+) -> Result<Option<Direction>, ConversionError> {
     if context.sender.is_some() {
         return Ok(context.sender);
     }
@@ -377,7 +422,7 @@ pub(crate) fn sender(
     match (directions.next(), directions.next()) {
         (Some((direction, _)), None) => Ok(Some(direction)),
         (Some((_, MethodKind::Notification)), Some(_)) => {
-            Err(MessageError::UnknownSender(method.to_owned()))
+            Err(ConversionError::UnknownSender(method.to_owned()))
         }
         _ => Ok(None),
     }

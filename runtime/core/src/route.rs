@@ -1,132 +1,10 @@
-//! Where a conversion begins and ends, and the tables that lead from the one to the other.
+//! The way between two protocols: the tables that lead from the one to the other, and the conversions by them.
 
-use std::fmt;
-use std::str::FromStr;
-
-use mcp_revisions_tables::{
-    Context, Extension, Failure, Outcome, Pair, Part, Revision, Subject, TABLES, Tables,
-    UnknownRevision,
-};
+use mcp_revisions_tables::{Context, Extension, Pair, Part, Subject, TABLES, Tables};
 use mcp_wire::{Direction, ErrorObject, Json, MethodInfo, TypeInfo};
 
-use crate::diagnostic::MessageError;
-
-/// A revision, or an extension of one.
-#[derive(Debug, Clone, Copy)]
-pub enum Protocol {
-    /// The messages of a revision.
-    Revision(Revision),
-    /// The messages that an extension adds to the revision that it rests on.
-    Extension(&'static Extension),
-}
-
-impl Protocol {
-    /// Returns the revision that it is, or rests on.
-    #[must_use]
-    pub fn revision(self) -> Revision {
-        match self {
-            Self::Revision(revision) => revision,
-            Self::Extension(extension) => extension.revision,
-        }
-    }
-
-    /// Returns its methods.
-    #[must_use]
-    pub fn methods(self) -> &'static [MethodInfo] {
-        match self {
-            Self::Revision(revision) => revision.methods(),
-            Self::Extension(extension) => extension.methods,
-        }
-    }
-
-    /// Returns the type of this name.
-    #[must_use]
-    pub fn type_named(self, name: &str) -> Option<&'static TypeInfo> {
-        match self {
-            Self::Revision(revision) => revision.type_named(name),
-            Self::Extension(extension) => extension.type_named(name),
-        }
-    }
-
-    /// Returns the names of its types or methods, for the suggestion of an error.
-    #[must_use]
-    pub fn names(self, of_types: bool) -> Vec<&'static str> {
-        let (types, methods) = match self {
-            Self::Revision(revision) => (revision.types(), revision.methods()),
-            Self::Extension(extension) => (extension.types, extension.methods),
-        };
-        if of_types {
-            types.iter().map(|ty| ty.name).collect()
-        } else {
-            methods.iter().map(|method| method.name).collect()
-        }
-    }
-
-    /// Returns its name in errors: `revision 2025-06-18`, `extension tasks`.
-    fn title(self) -> String {
-        match self {
-            Self::Revision(revision) => format!("revision {revision}"),
-            Self::Extension(extension) => format!("extension {}", extension.name),
-        }
-    }
-
-    /// Returns what is converted in its place: a candidate is the revision that it became.
-    #[must_use]
-    pub fn stand_in(self) -> Self {
-        match self {
-            Self::Revision(revision) if !revision.is_converted() => {
-                let version = revision.protocol_version();
-                Self::Revision(Revision::from_protocol_version(version).unwrap_or(revision))
-            }
-            converted => converted,
-        }
-    }
-
-    /// Returns its place in some tables.
-    fn place(self, tables: &Tables) -> Option<usize> {
-        let mut rows = tables.revisions.iter();
-        match self {
-            Self::Revision(revision) => rows.position(|row| {
-                let other = row.id.parse::<Revision>();
-                other.is_ok_and(|other| other.same_types(revision))
-            }),
-            Self::Extension(extension) => rows.position(|row| row.id == extension.name),
-        }
-    }
-}
-
-impl fmt::Display for Protocol {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Revision(revision) => revision.fmt(f),
-            Self::Extension(extension) => f.pad(extension.name),
-        }
-    }
-}
-
-impl From<Revision> for Protocol {
-    fn from(revision: Revision) -> Self {
-        Self::Revision(revision)
-    }
-}
-
-impl FromStr for Protocol {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        let mut extensions = Extension::ALL.iter();
-        match extensions.find(|one| one.is_called(name)) {
-            Some(extension) => Ok(Self::Extension(extension)),
-            None => name
-                .parse()
-                .map(Self::Revision)
-                .map_err(|error: UnknownRevision| {
-                    let names: Vec<&str> = Extension::ALL.iter().map(|one| one.name).collect();
-                    format!("{error}; extensions: {}", names.join(", "))
-                }),
-        }
-    }
-}
+use crate::diagnostic::{Conversion, ConversionError, Diagnostic, conversion};
+use crate::protocol::Protocol;
 
 /// The steps from one protocol to another: found once, for many messages.
 #[derive(Debug, Clone, Copy)]
@@ -147,9 +25,20 @@ impl Route {
     pub fn between(
         from: impl Into<Protocol>,
         to: impl Into<Protocol>,
-    ) -> Result<Self, MessageError> {
+    ) -> Result<Self, ConversionError> {
         let (from, to) = (from.into(), to.into());
         let ends = [from, to];
+        if let [Protocol::Revision(one), Protocol::Revision(other)] = ends
+            && let Some((from, to)) = one.place().zip(other.place())
+        {
+            let tables = &TABLES;
+            return Ok(Self {
+                tables,
+                ends,
+                from,
+                to,
+            });
+        }
         let extension = ends.iter().find_map(|end| match end {
             Protocol::Extension(extension) => Some(*extension),
             Protocol::Revision(_) => None,
@@ -175,7 +64,7 @@ impl Route {
             .map(|row| row.id)
             .filter(|id| extension.is_none_or(|extension| extension.name != *id))
             .collect();
-        Err(MessageError::Unknown(match extension {
+        Err(ConversionError::Unknown(match extension {
             Some(extension) if !others.is_empty() => format!(
                 "messages of the extension `{}` are converted from and to {}; revision {} has them as they are",
                 extension.name,
@@ -229,6 +118,11 @@ impl Route {
             to,
             ..self
         })
+    }
+
+    /// Returns the protocol where it begins.
+    pub(crate) fn beginning(&self) -> Protocol {
+        self.ends[0]
     }
 
     /// Returns the name of a place in errors.
@@ -295,27 +189,32 @@ impl Route {
         self.tables.method_name(method, Some(sender), self.from, at)
     }
 
-    /// Converts a definition, or the params or the result of a method.
+    /// Returns whether nothing has to be converted: both ends have the same types.
+    #[must_use]
+    pub fn is_untouched(&self) -> bool {
+        self.from == self.to
+    }
+
+    /// Converts a definition, or the params or the result of a method. Between equal revisions the text stays as it is.
     ///
     /// # Errors
-    /// A text that is not valid where the route begins, and a subject that is not there.
-    pub fn convert_part(
-        &self,
-        subject: Subject<'_>,
-        text: &str,
-        cx: Context,
-    ) -> Result<Outcome<Json>, MessageError> {
-        Ok(self.convert(subject, self.to, text, cx)?)
+    /// A text that is not valid where the route begins, a subject that is not there, and one that the end does not have.
+    pub fn convert(&self, subject: Subject<'_>, text: &str, cx: Context) -> Conversion<Json> {
+        let route = match subject {
+            Subject::Method(method, _, sender) => self.of_method(method, sender),
+            Subject::Type(_) => *self,
+        };
+        route.convert_until(subject, route.to, text, cx)
     }
 
     /// Converts a text up to a place on the way.
-    pub(crate) fn convert(
+    pub(crate) fn convert_until(
         &self,
         subject: Subject<'_>,
         to: usize,
         text: &str,
         mut cx: Context,
-    ) -> Result<Outcome<Json>, Failure> {
+    ) -> Conversion<Json> {
         let subject = match subject {
             Subject::Method(method, Part::Result, _) => {
                 let ty = self.extension_result(method);
@@ -323,25 +222,39 @@ impl Route {
             }
             _ => subject,
         };
-        let result = self.tables.convert(subject, self.from, to, text, &mut cx)?;
-        Ok(cx.finish(result))
+        if self.from == to {
+            let json = Json::from_text(text);
+            return Ok((
+                json.map_err(|error| Diagnostic::of_subject(subject, &error))?,
+                Vec::new(),
+            ));
+        }
+        let result = (self.tables).convert(subject, self.from, to, text, &mut cx);
+        let result = result.map_err(|failure| ConversionError::of_subject(subject, failure))?;
+        conversion(cx.finish(result))
     }
 
     /// Converts the error that answers a method.
+    ///
+    /// # Errors
+    /// An error that an adapter has to turn into something else.
     pub fn convert_error(
         &self,
         method: &str,
         error: ErrorObject,
         mut cx: Context,
-    ) -> Outcome<ErrorObject> {
-        let result = (self.tables).convert_error(method, self.from, self.to, error, &mut cx);
-        cx.finish(result)
+    ) -> Conversion<ErrorObject> {
+        let route = self.of_method(method, None);
+        let result = (route.tables).convert_error(method, route.from, route.to, error, &mut cx);
+        conversion(cx.finish(result))
     }
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test says what it found and stops")]
+
+    use mcp_revisions_tables::Revision;
 
     use super::*;
 

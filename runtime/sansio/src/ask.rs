@@ -4,10 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use mcp_revisions_core::{Lifecycle, Loss, RequiresState, Revision};
-use mcp_wire::{
-    Decode, Encode, Error, ErrorObject, Integer, Json, Map, Peeked, Raw, Request, RequestId,
-};
+use mcp_revisions_core::{Diagnostic, Lifecycle, Loss, RequiresState, Revision};
+use mcp_wire::{Decode, Encode, ErrorObject, Integer, Json, Map, Peeked, Raw, Request, RequestId};
 
 use super::quote::shown;
 use super::sign_in::NeededSignIn;
@@ -240,7 +238,7 @@ pub enum Failure {
     /// The params, or the answer, cannot be carried over; the error that the specification calls for.
     Rejected(ErrorObject),
     /// The params are not of the application's revision.
-    InvalidParams(Error),
+    InvalidParams(Box<Diagnostic>),
     /// The application's revision does not have that method, or no such params.
     UnknownMethod(String),
     /// The answer is not what the method is answered with in the server's revision.
@@ -354,7 +352,7 @@ impl std::error::Error for Failure {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::NotNegotiated(why, _) => Some(why.as_ref()),
-            Self::InvalidParams(error) => Some(error),
+            Self::InvalidParams(error) => Some(&**error),
             _ => None,
         }
     }

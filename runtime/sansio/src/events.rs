@@ -7,10 +7,10 @@ use mcp_wire::{Decode, Error, ErrorObject, Json, Map, RequestId, Unreadable, met
 
 use super::ask::{Answered, Token};
 use super::json::object;
-use super::lost::Stopped;
 use super::needs::NeedsAdapter;
 use super::tasks::TaskStatus;
 use super::translate::no_params;
+use mcp_revisions_core::ConversionError;
 
 /// Names one text and what belongs to it: over HTTP a POST and its response, else a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -104,15 +104,15 @@ pub enum Event {
 
 impl Event {
     /// Returns why a message of a peer does not reach the application.
-    pub(super) fn stopped(stopped: &Stopped, method: &str, peer: Revision) -> Self {
+    pub(super) fn stopped(stopped: &ConversionError, method: &str, peer: Revision) -> Self {
         let why = match stopped {
-            Stopped::RequiresState(needs) => {
+            ConversionError::RequiresState(needs) => {
                 return Self::NeedsAdapter(NeedsAdapter::new(needs, method, peer));
             }
-            Stopped::Dropped(rule) => return Self::Ignored(Ignored::Dropped(method.into(), rule)),
-            Stopped::Rejected(rejected) => rejected.to_string(),
-            Stopped::Invalid(mistake) => mistake.told.clone(),
-            Stopped::Unknown(what) => what.clone(),
+            ConversionError::Dropped(dropped) => {
+                return Self::Ignored(Ignored::Dropped(method.into(), dropped.rule));
+            }
+            other => other.to_string(),
         };
         Self::Ignored(Ignored::Invalid(method.into(), why))
     }
@@ -452,10 +452,15 @@ pub enum Fate {
 impl Fate {
     /// Returns what became of something that was not carried over; `invalid` is the code of an error about what is not of
     /// its type.
-    pub(super) fn stopped(stopped: Stopped, method: &str, peer: Revision, invalid: i64) -> Self {
+    pub(super) fn stopped(
+        stopped: ConversionError,
+        method: &str,
+        peer: Revision,
+        invalid: i64,
+    ) -> Self {
         match stopped {
-            Stopped::Dropped(rule) => Self::Dropped(rule),
-            Stopped::RequiresState(needs) => {
+            ConversionError::Dropped(dropped) => Self::Dropped(dropped.rule),
+            ConversionError::RequiresState(needs) => {
                 Self::NeedsAdapter(NeedsAdapter::new(&needs, method, peer))
             }
             other => Self::Refused(Box::new(other.into_error(invalid))),

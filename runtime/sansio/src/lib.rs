@@ -25,7 +25,6 @@ mod events;
 pub(crate) mod input_required;
 pub(crate) mod json;
 mod limits;
-pub(crate) mod lost;
 pub(crate) mod mistakes;
 mod needs;
 pub(crate) mod negotiate;
@@ -54,8 +53,7 @@ pub use events::{
     ServerFacts, TaskState, To,
 };
 pub use limits::Limits;
-pub use lost::{LossHook, Lost};
-pub use mcp_revisions_core::Profile;
+pub use mcp_revisions_core::{LossHook, MessageLosses, PeerRole, Profile};
 pub use mistakes::{MistakeHook, MistakeOutcome, PeerMistake};
 pub use needs::NeedsAdapter;
 #[cfg(feature = "server")]

@@ -8,7 +8,7 @@ use std::task::Poll;
 
 use mcp_wire::ErrorObject;
 
-use mcp_revisions_sansio::Lost;
+use mcp_revisions_sansio::MessageLosses;
 
 /// Returns what a handler says, or that it failed if it panics. It is gone by the time that this is known.
 pub(crate) async fn caught<T, F>(mut work: Pin<Box<F>>) -> Result<T, ErrorObject>
@@ -24,7 +24,7 @@ where
 }
 
 /// Returns a hook that may panic: it misses that message, and nothing else fails for that.
-pub(crate) fn guarded(hook: impl Fn(&Lost<'_>)) -> impl Fn(&Lost<'_>) {
+pub(crate) fn guarded(hook: impl Fn(&MessageLosses<'_>)) -> impl Fn(&MessageLosses<'_>) {
     move |lost| {
         let _ = catch_unwind(AssertUnwindSafe(|| hook(lost)));
     }

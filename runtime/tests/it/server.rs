@@ -7,8 +7,9 @@ use crate::support::{
     profile_text, server, text_of,
 };
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
-use mcp_revisions::sansio::server::{Event, Undelivered};
+use mcp_revisions::sansio::server::Event;
 use mcp_revisions::{Lifecycle, Limits, Revision, RevisionSet};
+use mcp_revisions_core::ConversionError;
 use serde_json::json;
 
 #[test]
@@ -234,7 +235,7 @@ fn losses_reach_the_hook() {
         .told(|server| {
             server.on_loss(move |lost| {
                 let id = lost.request.map(ToString::to_string);
-                let lost = (lost.method.to_owned(), lost.peer, id, lost.losses.len());
+                let lost = (lost.method.to_owned(), lost.revision, id, lost.losses.len());
                 log.lock().unwrap().push(lost);
             })
         });
@@ -267,8 +268,8 @@ fn refused_requests_and_dropped_notifications_reach_the_hook() {
         .told(|server| {
             server.on_loss(move |lost| {
                 let code = match lost.undelivered {
-                    Some(Undelivered::Rejected { error, .. }) => error.code.as_i64(),
-                    Some(Undelivered::Dropped { .. }) => Some(0),
+                    Some(ConversionError::Rejected(rejected)) => rejected.error.code.as_i64(),
+                    Some(ConversionError::Dropped(_)) => Some(0),
                     _ => None,
                 };
                 log.lock().unwrap().push((lost.method.to_owned(), code));

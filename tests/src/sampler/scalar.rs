@@ -2,7 +2,7 @@
 
 use mcp_revisions_schema::sorted::SortedMap;
 
-use mcp_revisions_schema::diff::pattern_texts;
+use mcp_revisions_diff::pattern_texts;
 use mcp_revisions_schema::model::Ty;
 use serde_json::Value as Json;
 

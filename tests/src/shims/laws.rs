@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use mcp_revisions_core::{Loss, Outcome, UnknownFields};
-use mcp_revisions_schema::shims::open::UNDECIDED;
+use mcp_revisions_plans::open::UNDECIDED;
 
 use super::put_back::put_back;
 use super::steps::Way;

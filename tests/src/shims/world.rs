@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mcp_convert::dynamic::Pair;
-use mcp_revisions_schema::Models;
-use mcp_revisions_schema::Spec;
+use mcp_revisions_plans::PairPlan;
+use mcp_revisions_plans::open::UNDECIDED;
+use mcp_revisions_plans::rules::{Action, PairRules};
 use mcp_revisions_schema::model::{Model, Shape};
-use mcp_revisions_schema::shims::PairPlan;
-use mcp_revisions_schema::shims::open::UNDECIDED;
-use mcp_revisions_schema::shims::rules::{Action, PairRules};
+use mcp_revisions_schema::{Models, Spec};
 use serde_json::Value;
 
 use super::steps;
@@ -92,7 +91,8 @@ impl<'m> World<'m> {
             })
         };
         let sides = ids.into_iter().map(side).collect::<Result<_, _>>()?;
-        let planned = models.plan_shims(spec).map_err(|error| error.to_string())?;
+        let planned =
+            mcp_revisions_plans::plan_shims(&models, spec).map_err(|error| error.to_string())?;
         let plans = in_order_of_pairs(planned)?;
         let rules = plans
             .iter()

@@ -29,7 +29,7 @@ const ON_PURPOSE: &[(&str, &str)] = &[
         "the scripted client speaks what popular servers speak, and the page of interop has a row for each",
     ),
     (
-        "codegen/schema/src/diff/kind.rs",
+        "codegen/diff/src/kind.rs",
         "each kind of change is explained by one that happened, between two revisions that stay as they are",
     ),
     (

@@ -177,7 +177,7 @@ fn a_typed_chain_says_what_the_chain_of_texts_says() {
         steps.contains(&"2025-11-25..2025-06-18") && steps.contains(&"2025-03-26..2024-11-05"),
         "{steps:?}"
     );
-    let worst = typed.losses().iter().map(Loss::kind).max();
+    let worst = typed.losses().iter().map(Loss::severity).max();
     assert_eq!(worst, Some(Severity::Safety));
 }
 

@@ -6,13 +6,11 @@
 
 use mcp_convert::Rule;
 use mcp_revisions_core::{Context, Failure, Loss, Outcome, Part, Session, Subject, UnknownFields};
-use mcp_revisions_schema::Models;
-use mcp_revisions_schema::Spec;
+use mcp_revisions_plans::UNDECIDED;
+use mcp_revisions_plans::rules::{ExampleEnding, PairRules, Sample, SampleSubject, SessionFacts};
 use mcp_revisions_schema::model::Ty;
-use mcp_revisions_schema::shims::rules::{
-    ExampleEnding, PairRules, Sample, SampleSubject, SessionFacts,
-};
-use mcp_revisions_schema::shims::{MethodSender, UNDECIDED};
+use mcp_revisions_schema::pair::MethodSender;
+use mcp_revisions_schema::{Models, Spec};
 use mcp_tests::root;
 use mcp_tests::shims::steps;
 use mcp_tests::shims::world::{Side, World};

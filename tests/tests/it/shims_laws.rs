@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 
 use mcp_revisions_core::UnknownFields;
-use mcp_revisions_schema::Models;
-use mcp_revisions_schema::Spec;
-use mcp_revisions_schema::shims::open::UNDECIDED;
+use mcp_revisions_plans::open::UNDECIDED;
+use mcp_revisions_schema::{Models, Spec};
 use mcp_tests::sampler::Sampler;
 use mcp_tests::shims::laws::{self, Findings};
 use mcp_tests::shims::steps::{self, Way};

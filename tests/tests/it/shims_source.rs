@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use mcp_revisions_schema::Models;
-use mcp_revisions_schema::Spec;
-use mcp_revisions_schema::shims::RevisionPair;
-use mcp_revisions_schema::shims::plan::{Conversion, ConversionBody, Effect, PairEnd};
+use mcp_revisions_plans::plan::{Conversion, ConversionBody, Effect, PairEnd};
+use mcp_revisions_schema::pair::RevisionPair;
+use mcp_revisions_schema::{Models, Spec};
 use mcp_tests::root;
 use quote::ToTokens;
 use syn::parse::Parser;
@@ -36,7 +35,7 @@ fn every_member_of_a_source_is_named() {
     let models = Models::build(&spec).unwrap();
     let mut taken_apart = 0;
     let mut planned = 0;
-    for plan in models.plan_shims(&spec).unwrap() {
+    for plan in mcp_revisions_plans::plan_shims(&models, &spec).unwrap() {
         for (way, conversions) in [("up", &plan.up), ("down", &plan.down)] {
             let files = files(&module(&plan.pair), way);
             let functions: Vec<&syn::ItemFn> = files
@@ -203,7 +202,7 @@ fn conversions_are_exact_where_the_plan_says_so_and_nowhere_else() {
     let spec = Spec::read(&root().join("spec")).unwrap();
     let models = Models::build(&spec).unwrap();
     let mut count = 0;
-    for plan in models.plan_shims(&spec).unwrap() {
+    for plan in mcp_revisions_plans::plan_shims(&models, &spec).unwrap() {
         for (way, conversions) in [("up", &plan.up), ("down", &plan.down)] {
             let planned: BTreeSet<(String, String)> = conversions
                 .iter()

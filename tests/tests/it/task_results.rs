@@ -1,7 +1,7 @@
 //! A task that answers `tools/call`, as a whole message between the core that had tasks and the extension.
 
 use mcp_revisions_core::{
-    MessageContext, MessageError, Outcome, Protocol, Revision, convert_message,
+    Conversion, ConversionError, MessageContext, Protocol, Revision, convert_message,
 };
 use mcp_wire::Json;
 
@@ -12,7 +12,7 @@ const TASK: [&str; 2] = [
 ];
 
 /// Converts a response to `tools/call` between the core that had tasks and the extension.
-fn answered(text: &str, up: bool) -> Result<Outcome<Json>, MessageError> {
+fn answered(text: &str, up: bool) -> Conversion<Json> {
     let core = Protocol::Revision(Revision::V2025_11_25);
     let tasks: Protocol = "tasks".parse().unwrap();
     let (from, to) = if up { (core, tasks) } else { (tasks, core) };
@@ -24,12 +24,8 @@ fn answered(text: &str, up: bool) -> Result<Outcome<Json>, MessageError> {
 fn a_task_that_answers_a_call_is_the_task_of_the_extension_and_back() {
     let [core, extension] = TASK;
     for (given, expected, up) in [(core, extension, true), (extension, core, false)] {
-        let outcome = answered(given, up).unwrap();
-        assert!(
-            outcome.losses().iter().all(|loss| !loss.is_loss()),
-            "{outcome:?}"
-        );
-        let value = outcome.value().unwrap();
+        let (value, losses) = answered(given, up).unwrap();
+        assert!(losses.iter().all(|loss| !loss.is_loss()), "{losses:?}");
         assert!(
             mcp_tests::text::same(value.text(), expected),
             "{}",
@@ -42,7 +38,7 @@ fn a_task_that_answers_a_call_is_the_task_of_the_extension_and_back() {
 fn a_result_that_is_no_task_is_refused_with_its_place() {
     for (up, revision) in [(true, "2025-11-25"), (false, "2026-07-28")] {
         let result = answered(r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#, up);
-        let Err(MessageError::Invalid(diagnostic)) = result else {
+        let Err(ConversionError::Invalid(diagnostic)) = result else {
             panic!("{revision}: {result:?}")
         };
         assert!(diagnostic.pointer.starts_with("/result"), "{diagnostic}");
@@ -53,7 +49,7 @@ fn a_result_that_is_no_task_is_refused_with_its_place() {
 fn an_error_that_answers_a_call_goes_between_the_core_and_the_extension() {
     for up in [true, false] {
         let text = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"no"}}"#;
-        let value = answered(text, up).unwrap().value().unwrap();
+        let (value, _) = answered(text, up).unwrap();
         assert!(
             mcp_tests::text::same(value.text(), text),
             "{}",

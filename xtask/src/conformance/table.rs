@@ -3,7 +3,7 @@
 use mcp_revisions_schema::sorted::SortedMap;
 use std::fmt::Write as _;
 
-use mcp_revisions_schema::command::CommandOutcome;
+use mcp_revisions_diff::command::CommandOutcome;
 use serde::Deserialize;
 use serde_json::Value;
 

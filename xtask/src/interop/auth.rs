@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
-use mcp_revisions_schema::command::CommandOutcome;
+use mcp_revisions_diff::command::CommandOutcome;
 use serde_json::Value;
 
 use super::peers::copy;

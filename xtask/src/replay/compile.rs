@@ -66,7 +66,7 @@ impl Workshop {
     }
 
     fn write(&self, name: &str, text: &str) -> anyhow::Result<()> {
-        mcp_revisions_schema::files::write_file(&self.dir.join(name), text.as_bytes())?;
+        mcp_codegen::files::write_file(&self.dir.join(name), text.as_bytes())?;
         Ok(())
     }
 }

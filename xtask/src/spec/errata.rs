@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use clap::{Args, ValueEnum};
-use mcp_revisions_schema::command::CommandOutcome;
+use mcp_revisions_diff::command::CommandOutcome;
 use mcp_revisions_schema::spec::{Erratum, Revision, RevisionStage, Spec};
 use serde_json::{Value, json};
 

@@ -3,9 +3,9 @@
 use mcp_revisions_schema::sorted::SortedMap;
 use std::fmt::Write as _;
 
-use mcp_revisions_schema::open::{SpecGaps, Undocumented};
-use mcp_revisions_schema::render::text::wrapped;
-use mcp_revisions_schema::spec::{Fact, Imported, ImportedExtension, Left};
+use mcp_codegen::import::{Fact, Imported, ImportedExtension, Left, SpecGaps};
+use mcp_revisions_diff::render::text::wrapped;
+use mcp_revisions_schema::Undocumented;
 
 pub(super) fn imported(imported: &Imported) -> String {
     let revision = &imported.revision;

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use mcp_revisions_diff::command::explain::{self, Arguments};
 use mcp_revisions_schema::Spec;
-use mcp_revisions_schema::command::explain::{self, Arguments};
 
 fn xtask(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_xtask"))

@@ -46,7 +46,7 @@ impl VariantProfile {
     }
 
     /// Returns whether its object takes each member of another one, as far as their types say.
-    pub(super) fn takes(&self, other: &Self) -> bool {
+    pub(crate) fn takes(&self, other: &Self) -> bool {
         let is_within = |own: &Ty, ty: &Ty| match own {
             Ty::Json => true,
             Ty::Number => matches!(ty, Ty::Integer | Ty::Number),

@@ -11,7 +11,7 @@ const MAX_DEPTH: usize = 64;
 const MAX_PARTS: usize = 10_000;
 
 /// Follows `$ref` and joins `allOf`, so that what is left says itself what it is.
-pub(crate) fn flatten(schema: &Schema, node: &SchemaNode) -> Result<SchemaNode, Unsupported> {
+pub fn flatten(schema: &Schema, node: &SchemaNode) -> Result<SchemaNode, Unsupported> {
     Join { schema, parts: 0 }.joined(node, 0)
 }
 

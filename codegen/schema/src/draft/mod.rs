@@ -9,7 +9,7 @@ mod choice;
 mod cycles;
 mod definitions;
 mod finite;
-pub(crate) mod flatten;
+pub mod flatten;
 mod methods;
 mod names;
 mod object;

@@ -8,7 +8,7 @@ use crate::decision::Settle;
 use crate::model::{Given, Member, ObjectShape, Presence, Rest};
 use crate::naming::{is_identifier, numbered, plain, snake_case};
 use crate::schema::{Additional, Constraints, SchemaNode, Unsupported};
-use crate::spec::sheet::quoted;
+use crate::spec::toml_text::quoted;
 
 /// Maximum number of named members that a reader can keep apart.
 const MAX_MEMBERS: usize = 128;

@@ -7,11 +7,11 @@ use crate::pointer::unescaped;
 use crate::schema::{KNOWN, Schema, Unsupported};
 use crate::spec::ERRATA;
 use crate::spec::extensions::{Dangling, FOLDER};
-use crate::spec::sheet::quoted;
+use crate::spec::toml_text::quoted;
 
 impl Unsupported {
     /// Returns the error of a schema that has no such answer; `file` is the schema.
-    pub(crate) fn refused(&self, file: &str) -> Error {
+    pub fn refused(&self, file: &str) -> Error {
         let (at, help) = (&self.pointer, "mend it with an erratum");
         Error::schema(file, at, &self.expected, &self.found, help)
     }

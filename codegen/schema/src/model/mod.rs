@@ -62,12 +62,12 @@ impl Model {
     }
 
     /// Returns the shape of the type of this model that a type stands for, if it does.
-    pub(crate) fn shape_of<'m>(&'m self, ty: &'m Ty) -> Option<&'m Shape> {
+    pub fn shape_of<'m>(&'m self, ty: &'m Ty) -> Option<&'m Shape> {
         self.shape(self.resolve(ty).name()?)
     }
 
     /// Returns the places of the variants that hold a definition, as rules call them: `Union|Variant`.
-    pub(crate) fn places_of_variant(&self, definition: &str) -> Vec<String> {
+    pub fn places_of_variant(&self, definition: &str) -> Vec<String> {
         let held = |ty: &Ty| {
             let def = self.get(self.resolve(ty).name()?)?;
             def.definition.as_deref()
@@ -192,7 +192,7 @@ impl Shape {
     }
 
     /// Returns the types that a value of this shape may hold.
-    pub(crate) fn holds(&self) -> Vec<&Ty> {
+    pub fn holds(&self) -> Vec<&Ty> {
         match self {
             Self::Object(object) => {
                 let rest = match &object.rest {
@@ -314,7 +314,7 @@ impl Union {
     }
 
     /// Returns the types of its variants.
-    pub(crate) fn types(&self) -> impl Iterator<Item = &Ty> {
+    pub fn types(&self) -> impl Iterator<Item = &Ty> {
         self.variants.iter().map(|variant| &variant.ty)
     }
 }

@@ -52,7 +52,7 @@ pub enum Ty {
 
 impl Ty {
     /// Returns what stands in the lists, maps and `null`s around it.
-    pub(crate) fn innermost(&self) -> &Self {
+    pub fn innermost(&self) -> &Self {
         match self {
             Self::Nullable(inner) | Self::Array(inner) | Self::Map(inner) => inner.innermost(),
             ty => ty,
@@ -60,7 +60,7 @@ impl Ty {
     }
 
     /// Returns the type of this model that it is by itself, by Rust name.
-    pub(crate) fn name(&self) -> Option<&str> {
+    pub fn name(&self) -> Option<&str> {
         match self {
             Self::Named(name) => Some(name),
             _ => None,
@@ -68,7 +68,7 @@ impl Ty {
     }
 
     /// Returns the type of this model that stands there, by Rust name.
-    pub(crate) fn named(&self) -> Option<&str> {
+    pub fn named(&self) -> Option<&str> {
         self.innermost().name()
     }
 

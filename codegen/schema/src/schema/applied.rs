@@ -25,7 +25,7 @@ const LIST: &[&str] = &["allOf", "prefixItems"];
 const NAMED: &[&str] = &["dependentSchemas", "patternProperties"];
 
 /// Keywords that hold schemas and that a comparison reads to the end.
-pub(crate) fn is_applied(keyword: &str) -> bool {
+pub fn is_applied(keyword: &str) -> bool {
     ["$ref", "anyOf"].contains(&keyword)
         || [ONE, LIST, NAMED].iter().any(|all| all.contains(&keyword))
 }
@@ -63,17 +63,17 @@ const LIMITS: &[&str] = &[
 ];
 
 /// Returns whether a keyword is known, and refuses nothing.
-pub(crate) fn is_hint(keyword: &str) -> bool {
+pub fn is_hint(keyword: &str) -> bool {
     HINTS.contains(&keyword)
 }
 
 /// Returns whether it is known what a keyword refuses.
-pub(crate) fn is_understood(keyword: &str) -> bool {
+pub fn is_understood(keyword: &str) -> bool {
     is_hint(keyword) || is_applied(keyword) || LIMITS.contains(&keyword)
 }
 
 /// Leaves out limits that change nothing for values of these kinds, and writes bounds in one way.
-pub(crate) fn settle(limits: &mut SortedMap<String, Value>, kinds: &[JsonType]) {
+pub fn settle(limits: &mut SortedMap<String, Value>, kinds: &[JsonType]) {
     let of_integers = kinds.contains(&JsonType::Integer) && !kinds.contains(&JsonType::Number);
     for (exclusive, inclusive, step) in [
         ("exclusiveMinimum", "minimum", 1),
@@ -141,7 +141,7 @@ fn matches_everything(pattern: &str) -> bool {
 }
 
 /// Returns the kinds of value that a keyword speaks of, where it speaks of scalars of some kinds alone.
-pub(crate) fn scalars(keyword: &str) -> &'static [JsonType] {
+pub fn scalars(keyword: &str) -> &'static [JsonType] {
     match keyword {
         "format" => &[JsonType::Integer, JsonType::Number, JsonType::String],
         "maxLength" | "minLength" | "pattern" => &[JsonType::String],
@@ -153,7 +153,7 @@ pub(crate) fn scalars(keyword: &str) -> &'static [JsonType] {
 }
 
 /// Returns whether a keyword takes values away from another one, so that what it adds can allow more.
-pub(crate) fn loosens(keyword: &str) -> bool {
+pub fn loosens(keyword: &str) -> bool {
     matches!(
         keyword,
         "maxContains" | "minContains" | "patternProperties" | "prefixItems"
@@ -161,7 +161,7 @@ pub(crate) fn loosens(keyword: &str) -> bool {
 }
 
 /// Returns the schemas within these limits: by keyword and place in it, with the JSON pointer of each.
-pub(crate) fn parts(limits: &SortedMap<String, Value>, at: &str) -> Vec<(String, Value, String)> {
+pub fn parts(limits: &SortedMap<String, Value>, at: &str) -> Vec<(String, Value, String)> {
     let mut parts = Vec::new();
     for (keyword, value) in limits {
         let inside = |name: &str| {
@@ -197,14 +197,14 @@ pub(crate) fn parts(limits: &SortedMap<String, Value>, at: &str) -> Vec<(String,
 }
 
 /// Returns the place that a reference leads to, as a JSON pointer.
-pub(crate) fn target(place: &str, value: &Value) -> Option<String> {
+pub fn target(place: &str, value: &Value) -> Option<String> {
     let text = value.as_str().filter(|_| place == "$ref")?;
     let text = pointer::of_fragment(text)?;
     Some(text.strip_prefix('#')?.to_owned())
 }
 
 /// Returns the patterns that stand in these limits.
-pub(crate) fn patterns(limits: &SortedMap<String, Value>) -> Vec<String> {
+pub fn patterns(limits: &SortedMap<String, Value>) -> Vec<String> {
     let own = limits.get("pattern").and_then(Value::as_str);
     let names = limits
         .get("patternProperties")
@@ -215,7 +215,7 @@ pub(crate) fn patterns(limits: &SortedMap<String, Value>) -> Vec<String> {
 }
 
 /// Returns the name of a part within its keyword: `^x-` of `patternProperties/^x-`.
-pub(crate) fn named<'p>(place: &'p str, keyword: &str) -> Option<std::borrow::Cow<'p, str>> {
+pub fn named<'p>(place: &'p str, keyword: &str) -> Option<std::borrow::Cow<'p, str>> {
     let rest = place.strip_prefix(keyword)?.strip_prefix('/')?;
     Some(pointer::unescaped(rest))
 }

@@ -38,7 +38,7 @@ impl Decimal {
 
 /// Returns whether a number is a multiple of another one; `None` for what are no numbers, zero as the other one, and numbers
 /// that are too long.
-pub(crate) fn is_multiple(number: &Value, of: &Value) -> Option<bool> {
+pub fn is_multiple(number: &Value, of: &Value) -> Option<bool> {
     let (number, of) = (Decimal::of(number)?, Decimal::of(of)?);
     let places = number.places.max(of.places);
     let rest = number.at(places)?.checked_rem(of.at(places)?)?;

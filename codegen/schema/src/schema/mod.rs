@@ -4,11 +4,11 @@
 //! A keyword that is not known here is kept with its JSON pointer, and one that the rest of a [`SchemaNode`] does not say is
 //! a [`Unsupported`]: a keyword that is skipped in silence is a wire fact that is lost in silence.
 
-pub(crate) mod applied;
-pub(crate) mod decimal;
+pub mod applied;
+pub mod decimal;
 mod parse;
 
-pub(crate) use parse::{KNOWN, subschema};
+pub use parse::{KNOWN, subschema};
 
 use crate::sorted::{SortedMap, SortedSet};
 
@@ -57,7 +57,7 @@ pub enum JsonType {
 
 impl JsonType {
     /// All of them; every integer is a number.
-    pub(crate) const ALL: &[Self] = &[
+    pub const ALL: &[Self] = &[
         Self::Array,
         Self::Boolean,
         Self::Null,
@@ -67,7 +67,7 @@ impl JsonType {
     ];
 
     /// The kinds that a reader sees before it reads on, in the order in which it looks: a whole number is apart from others.
-    pub(crate) const KINDS: [Self; 7] = [
+    pub const KINDS: [Self; 7] = [
         Self::Object,
         Self::Array,
         Self::String,
@@ -153,7 +153,7 @@ impl Constraints {
     }
 
     /// Returns whether a bound admits less than the one before it; `None` for two values that are no bounds.
-    pub(crate) fn is_tighter(name: &str, before: &Value, now: &Value) -> Option<bool> {
+    pub fn is_tighter(name: &str, before: &Value, now: &Value) -> Option<bool> {
         let (before, now) = (before.as_f64()?, now.as_f64()?);
         let bound = name.trim_start_matches("exclusive").to_lowercase();
         match bound.get(..3)? {
@@ -252,14 +252,14 @@ impl SchemaNode {
     }
 
     /// Returns whether it says something of members, with names or without.
-    pub(crate) fn has_members(&self) -> bool {
+    pub fn has_members(&self) -> bool {
         !self.properties.is_empty()
             || !self.required.is_empty()
             || self.additional != Additional::Any
     }
 
     /// Returns whether it says anything besides what is taken out of it.
-    pub(crate) fn says_more_than(&self, take: impl FnOnce(&mut Self)) -> bool {
+    pub fn says_more_than(&self, take: impl FnOnce(&mut Self)) -> bool {
         let mut rest = self.clone();
         take(&mut rest);
         !rest.is_any()

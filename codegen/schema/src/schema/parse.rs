@@ -9,7 +9,7 @@ use super::{Additional, JsonType, Schema, SchemaNode, Unsupported, applied};
 use crate::Error;
 
 /// The expectation for a keyword that is none of these.
-pub(crate) const KNOWN: &str = "a keyword that the generator understands";
+pub const KNOWN: &str = "a keyword that the generator understands";
 
 /// Keywords that say what a value looks like in a way that no [`SchemaNode`] has a member for.
 const MISFITS: &[&str] = &["$dynamicRef", "$recursiveRef"];
@@ -53,7 +53,7 @@ impl Schema {
 }
 
 /// Reads a schema that stands within a keyword whose value a [`SchemaNode`] keeps as it is; `root` is the whole file.
-pub(crate) fn subschema(
+pub fn subschema(
     root: &Value,
     file: &str,
     value: &Value,

@@ -58,7 +58,7 @@ pub fn definition<'s>(schema: &'s Value, name: &str) -> Option<&'s Value> {
 }
 
 /// Reads the text of a schema into canonical form.
-pub(super) fn of_text(file: &str, text: &str) -> Result<Value, Error> {
+pub fn of_text(file: &str, text: &str) -> Result<Value, Error> {
     canonicalize(&super::json::parse(file, text)?, file)
 }
 

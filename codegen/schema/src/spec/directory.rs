@@ -1,97 +1,62 @@
-//! A spec directory in memory: what commands change in it, and how that is written back.
+//! The texts of a spec directory, by path: read from the disk or handed over, and read as a spec.
 
-use crate::sorted::{SortedMap, SortedSet};
+use crate::sorted::SortedMap;
 use std::ffi::OsStr;
 use std::fs;
-use std::io::ErrorKind;
 use std::path::Path;
 
 use super::errata::{self, Erratum};
 use super::extensions::FOLDER;
-use super::facts::{Fact, RangedRow};
 use super::range::Order;
 use super::revisions::{self, RevisionRow};
 use super::rules::RuleFile;
-use super::sheet::{self, SheetEntry};
 use super::{ERRATA, REVISIONS, Spec, outlived};
 use crate::Error;
-use crate::files::write_file;
-
-/// Texts by their path below the spec directory.
-type SpecFiles = SortedMap<String, String>;
 
 /// The texts of a spec directory.
 #[derive(Clone, Debug)]
-pub struct SpecDirectory {
+pub struct SpecSources {
     /// The directory as failures print it.
-    pub(super) root: String,
-    pub(super) files: SpecFiles,
-    /// The files on disk when it was read; `None` if it was made in memory.
-    base: Option<SpecFiles>,
+    pub root: String,
+    /// The texts, by path below the directory.
+    pub files: SortedMap<String, String>,
 }
 
-impl SpecDirectory {
-    /// Reads a directory; a missing one is empty.
+impl SpecSources {
+    /// Reads a directory that has to be there.
     ///
     /// # Errors
     /// A file that cannot be read.
     pub fn read(dir: &Path) -> Result<Self, Error> {
-        if dir.exists() {
-            Self::there(dir)
-        } else {
-            Ok(Self::of(dir.display().to_string(), SpecFiles::new(), true))
-        }
-    }
-
-    /// Reads a directory that has to be there.
-    pub(super) fn there(dir: &Path) -> Result<Self, Error> {
-        let mut files = SpecFiles::new();
+        let mut files = SortedMap::new();
         collect(dir, "", &mut files)?;
-        Ok(Self::of(dir.display().to_string(), files, true))
+        Ok(Self::of(&dir.display().to_string(), files))
     }
 
-    /// Reads texts from memory, by their path below the spec directory, which errors print as `spec`.
+    /// Takes texts by their path below a directory, which failures print by this name.
     #[must_use]
-    pub fn from_files(files: SortedMap<String, String>) -> Self {
-        Self::of("spec".to_owned(), files, false)
-    }
-
-    fn of(root: String, files: SpecFiles, is_on_disk: bool) -> Self {
-        Self {
-            root: root.trim_end_matches('/').to_owned(),
-            base: is_on_disk.then(|| files.clone()),
-            files,
-        }
-    }
-
-    /// Returns the texts, by path below the directory.
-    #[must_use]
-    pub fn files(&self) -> &SortedMap<String, String> {
-        &self.files
+    pub fn of(root: &str, files: SortedMap<String, String>) -> Self {
+        let root = root.trim_end_matches('/').to_owned();
+        Self { root, files }
     }
 
     /// Returns a file as failures print it.
-    pub(super) fn path(&self, name: &str) -> String {
+    pub fn path(&self, name: &str) -> String {
         format!("{}/{name}", self.root)
     }
 
     /// Returns the text of a file; an empty one where there is none.
-    pub(super) fn text(&self, name: &str) -> &str {
+    pub fn text(&self, name: &str) -> &str {
         self.files.get(name).map_or("", String::as_str)
     }
 
     /// Returns the same with its path.
-    pub(super) fn file(&self, name: &str) -> RuleFile {
+    pub fn file(&self, name: &str) -> RuleFile {
         RuleFile::new(self.path(name), self.text(name))
     }
 
-    /// Returns the rows and lines of a file.
-    pub(super) fn entries(&self, name: &str) -> Result<Vec<SheetEntry>, Error> {
-        sheet::entries(&self.path(name), self.text(name))
-    }
-
     /// Returns the list of revisions, which has to be there.
-    pub(super) fn list(&self) -> Result<RuleFile, Error> {
+    pub fn list(&self) -> Result<RuleFile, Error> {
         if self.files.contains_key(REVISIONS) {
             return Ok(self.file(REVISIONS));
         }
@@ -101,7 +66,7 @@ impl SpecDirectory {
     }
 
     /// Returns what the list says.
-    pub(super) fn order(&self) -> Result<(Order, Vec<RevisionRow>), Error> {
+    pub fn order(&self) -> Result<(Order, Vec<RevisionRow>), Error> {
         let rows = revisions::read(&self.list()?)?;
         let drafts = rows.iter().filter(|row| row.is_draft());
         let order = drafts.fold(Order::of(&rows), |order, draft| {
@@ -114,7 +79,7 @@ impl SpecDirectory {
     }
 
     /// Returns the errata of all revisions.
-    pub(super) fn errata(&self, order: &Order) -> Result<Vec<Erratum>, Error> {
+    pub fn errata(&self, order: &Order) -> Result<Vec<Erratum>, Error> {
         errata::read(&self.file(ERRATA), Some(order))
     }
 
@@ -125,130 +90,11 @@ impl SpecDirectory {
     pub fn spec(&self) -> Result<Spec, Error> {
         Spec::load(self)
     }
-
-    /// Returns the facts that hold for a revision, and are not confirmed since its import.
-    ///
-    /// # Errors
-    /// A list of revisions, or another file, that cannot be read.
-    pub fn unconfirmed(&self, id: &str) -> Result<Vec<Fact>, Error> {
-        let (_, rows) = self.order()?;
-        let row = revisions::row(&rows, id)?;
-        if row.confirmed.is_none() {
-            return Ok(Vec::new());
-        }
-        let confirmed = row.confirmed();
-        let mut open = self.facts(id)?;
-        open.retain(|fact| !confirmed.contains(&fact.as_str()));
-        Ok(open)
-    }
-
-    /// Confirms that facts hold for a revision (`keep`), or ends them before it.
-    ///
-    /// No names stand for all of them. Returns the facts that it settled.
-    ///
-    /// # Errors
-    /// A name that is not to be confirmed, and one to end that later revisions have, too.
-    pub fn confirm(&mut self, id: &str, names: &[String], keep: bool) -> Result<Vec<Fact>, Error> {
-        let (order, rows) = self.order()?;
-        let open = self.unconfirmed(id)?;
-        let unknown = |name: &&String| open.iter().all(|fact| fact.as_str() != **name);
-        if let Some(unknown) = names.iter().find(unknown) {
-            let problem =
-                format!("`{unknown}` is not among the facts of `{id}` that are to be confirmed");
-            let names: Vec<&str> = open.iter().map(Fact::as_str).collect();
-            let help = if names.is_empty() {
-                "there are none to confirm".to_owned()
-            } else {
-                format!("still to confirm: {}", names.join(", "))
-            };
-            return Err(Error::usage(problem, help));
-        }
-        let meant =
-            |fact: &Fact| names.is_empty() || names.iter().any(|name| name == fact.as_str());
-        let (settled, left): (Vec<_>, Vec<_>) = open.into_iter().partition(meant);
-        if !keep {
-            self.end(&order, id, &settled)?;
-        }
-        let mut confirmed = revisions::row(&rows, id)?.confirmed();
-        if keep {
-            confirmed.extend(settled.iter().map(Fact::as_str));
-        }
-        let confirmed = Some(confirmed.as_slice()).filter(|_| !left.is_empty());
-        revisions::confirm(self, id, confirmed)?;
-        Ok(settled)
-    }
-
-    /// Ends facts before a revision.
-    fn end(&mut self, order: &Order, id: &str, settled: &[Fact]) -> Result<(), Error> {
-        let mut changes = Vec::new();
-        for held in self.held(order, id)? {
-            if !settled.contains(&held.fact) {
-                continue;
-            }
-            let Some(change) = held.without(order, id) else {
-                let RangedRow { fact, file, .. } = &held;
-                let before = order.before(id).unwrap_or_default();
-                let problem = format!("`{fact}` holds for revisions after `{id}`, too");
-                let help = format!(
-                    "in spec/{file}, end it with `until = \"{before}\"`, and add a second one that begins after `{id}`"
-                );
-                return Err(Error::usage(problem, help));
-            };
-            changes.push((held, change));
-        }
-        self.change(changes)
-    }
-
-    /// Brings a directory on disk into this state: writes what differs, deletes what is gone.
-    ///
-    /// The list of revisions is written last: a command that was interrupted does the rest when it is run again.
-    ///
-    /// # Errors
-    /// Returns an error for a file that cannot be written, and for a directory that another command has changed since it was read.
-    pub fn write(&self, dir: &Path) -> Result<(), Error> {
-        let stands = Self::read(dir)?.files;
-        let changed = self.base.iter().flat_map(|base| differing(base, &stands));
-        if let Some(name) = changed.into_iter().next() {
-            let place = dir.join(name).display().to_string();
-            let problem = "another command has changed it meanwhile; nothing was written";
-            return Err(Error::file(place, problem, "", "run the command again"));
-        }
-        let mut names = differing(&self.files, &stands);
-        names.sort_by_key(|name| *name == REVISIONS);
-        for name in names {
-            let path = dir.join(name);
-            match self.files.get(name) {
-                Some(text) => write_file(&path, text.as_bytes())?,
-                None => delete(dir, &path)?,
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Deletes a file that may be gone already, and its folder unless something of the user's is in it.
-fn delete(dir: &Path, path: &Path) -> Result<(), Error> {
-    if let Err(cause) = fs::remove_file(path)
-        && cause.kind() != ErrorKind::NotFound
-    {
-        return Err(Error::io("delete", path, cause));
-    }
-    if let Some(folder) = path.parent().filter(|folder| *folder != dir) {
-        let _ = fs::remove_dir(folder);
-    }
-    Ok(())
-}
-
-/// Returns the files that are not the same in both.
-fn differing<'f>(one: &'f SpecFiles, other: &'f SpecFiles) -> Vec<&'f String> {
-    let names: SortedSet<&String> = one.keys().chain(other.keys()).collect();
-    let differs = |name: &&String| one.get(*name) != other.get(*name);
-    names.into_iter().filter(differs).collect()
 }
 
 /// Collects every `.toml` of the directory, its direct subdirectories and the folders of extensions and their states, and
 /// their `schema.json`. Hidden files are left out.
-fn collect(dir: &Path, below: &str, files: &mut SpecFiles) -> Result<(), Error> {
+fn collect(dir: &Path, below: &str, files: &mut SortedMap<String, String>) -> Result<(), Error> {
     let folder = dir.join(below);
     let unreadable = |cause| Error::io("read", &folder, cause);
     for entry in fs::read_dir(&folder).map_err(unreadable)? {

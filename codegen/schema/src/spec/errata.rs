@@ -36,7 +36,7 @@ pub struct Erratum {
 
 impl Erratum {
     /// Returns whether it is of a revision; one of a schema without revisions is of that schema.
-    pub(super) fn holds(&self, id: &str) -> bool {
+    pub fn holds(&self, id: &str) -> bool {
         self.revisions.is_empty() || self.revisions.iter().any(|of| of == id)
     }
 }
@@ -177,13 +177,13 @@ fn from_toml(value: toml::Value) -> Result<Value, String> {
 }
 
 /// A schema after its errata.
-pub(crate) struct Applied {
+pub struct Applied {
     /// The schema, in canonical form.
     pub(crate) schema: Value,
     /// The errata, without those of which nothing applied.
     pub(crate) errata: Vec<Erratum>,
     /// The errata passed over in a draft, each place with the failure that it is elsewhere.
-    pub(crate) passed: Vec<Error>,
+    pub passed: Vec<Error>,
 }
 
 /// Apply those of `errata` that hold for a revision to its canonical schema, one after another; the outcome is canonical again.
@@ -192,7 +192,7 @@ pub(crate) struct Applied {
 ///
 /// # Errors
 /// Each erratum that does not apply, or that leaves the schema in another than the canonical form.
-pub(crate) fn apply(
+pub fn apply(
     canonical: &Value,
     errata: &[Erratum],
     file: &RuleFile,
@@ -228,7 +228,7 @@ pub(crate) fn apply(
 }
 
 /// Applies the errata that fit a schema, at the places that they fit; returns the schema, and those.
-pub(crate) fn fitting(schema: Value, errata: &[Erratum], file: &str) -> (Value, Vec<Erratum>) {
+pub fn fitting(schema: Value, errata: &[Erratum], file: &str) -> (Value, Vec<Erratum>) {
     let (mended, applied, _) = put_all(&schema, errata);
     let (schema, fitting, _) = clean(&schema, mended, applied, file);
     (schema, fitting)

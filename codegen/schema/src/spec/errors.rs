@@ -9,7 +9,7 @@ use serde_json::Value;
 use toml::Spanned;
 
 use super::range::Order;
-use super::sheet::quoted;
+use super::toml_text::quoted;
 use super::{Revision, Spec};
 use crate::Error;
 use crate::decision::{Decision, QuestionKind, Scope, Settle};
@@ -43,8 +43,10 @@ macro_rules! rows {
             /// The revisions in which it holds.
             #[serde(skip)]
             pub revisions: Vec<String>,
-            pub(crate) since: String,
-            pub(crate) until: Option<String>,
+            /// The first revision in which it holds.
+            pub since: String,
+            /// The last one; `None` if it holds until now.
+            pub until: Option<String>,
             /// The meaning; of a rule, its text; of a header, its occasion and its content.
             pub meaning: String,
             /// The page, as a path in the specification's repository.
@@ -246,7 +248,7 @@ impl ErrorRules {
     }
 
     /// Returns the same, with what begins before a draft and does not hold for it, which is passed over there.
-    pub(super) fn read_all(spec: &Spec) -> Result<(Self, Vec<Error>), Error> {
+    pub fn read_all(spec: &Spec) -> Result<(Self, Vec<Error>), Error> {
         let file = spec.rules.get(Self::FILE);
         let mut rows: ErrorTables = file.parse()?;
         let passed = check::check(&mut rows, &file, spec)?;

@@ -5,7 +5,6 @@ use std::fmt;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use crate::files::diff::cut;
 use crate::{Error, FileLocation};
 
 /// The mark that some editors put before a text.
@@ -111,4 +110,13 @@ impl<'de> Visitor<'de> for Strict {
 /// Returns the text of a value for a message: compact, keys in their order, cut after 200 characters.
 pub(crate) fn shown(value: &Value) -> String {
     cut(&value.to_string(), 200)
+}
+
+/// Returns the beginning of a text, of so many characters.
+#[must_use]
+pub fn cut(text: &str, length: usize) -> String {
+    match text.char_indices().nth(length) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
 }

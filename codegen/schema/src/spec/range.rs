@@ -8,7 +8,7 @@ use crate::Error;
 
 /// The ids of all revisions, in the order by which ranges are read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Order {
+pub struct Order {
     ids: Vec<String>,
     /// Number of states that are no drafts, which stand last.
     firm: usize,
@@ -43,7 +43,7 @@ impl Order {
     }
 
     /// Returns the first revision; `None` for an empty list.
-    pub(crate) fn first(&self) -> Option<&str> {
+    pub fn first(&self) -> Option<&str> {
         self.ids.first().map(String::as_str)
     }
 
@@ -64,13 +64,13 @@ impl Order {
     }
 
     /// Returns whether a range holds for a revision.
-    pub(crate) fn holds(&self, since: &str, until: Option<&str>, id: &str) -> bool {
+    pub fn holds(&self, since: &str, until: Option<&str>, id: &str) -> bool {
         let span = self.span(since, until).ok().zip(self.at(id));
         span.is_some_and(|(span, at)| self.is_within(span, at))
     }
 
     /// Returns the place of a revision, from 0.
-    pub(super) fn at(&self, id: &str) -> Option<usize> {
+    pub fn at(&self, id: &str) -> Option<usize> {
         self.ids.iter().position(|other| other == id)
     }
 
@@ -80,17 +80,17 @@ impl Order {
     }
 
     /// Returns the id at a place.
-    pub(super) fn id(&self, at: usize) -> Option<&str> {
+    pub fn id(&self, at: usize) -> Option<&str> {
         self.ids.get(at).map(String::as_str)
     }
 
     /// Returns the id before a revision.
-    pub(super) fn before(&self, id: &str) -> Option<&str> {
+    pub fn before(&self, id: &str) -> Option<&str> {
         self.id(self.at(id)?.checked_sub(1)?)
     }
 
     /// Returns whether nothing but drafts stands from this place on.
-    pub(super) fn only_drafts(&self, from: usize) -> bool {
+    pub fn only_drafts(&self, from: usize) -> bool {
         from >= self.firm
     }
 
@@ -108,7 +108,7 @@ impl Order {
     ///
     /// # Errors
     /// Returns an error for a revision that is not there, or an end before the beginning.
-    pub(super) fn span(&self, since: &str, until: Option<&str>) -> Result<(usize, usize), String> {
+    pub fn span(&self, since: &str, until: Option<&str>) -> Result<(usize, usize), String> {
         let at = |id: &str| {
             let noun = if self.of_states { "state" } else { "revision" };
             let unknown = || format!("no {noun} `{id}`; known: {}", self.ids.join(", "));

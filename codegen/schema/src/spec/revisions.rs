@@ -1,15 +1,12 @@
-//! `revisions.toml`: the one ordered list of revisions, read and written with its comments kept.
+//! `revisions.toml`: the one ordered list of revisions.
 
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use super::rules::RuleFile;
-use super::sheet::{self, SheetEntry};
-use super::{REVISIONS, SpecDirectory};
-use crate::Error;
-use crate::error::from_name;
 use crate::names::module;
 use crate::naming::is_identifier;
+use crate::{Error, from_name};
 
 /// The way in which a revision settles the version to speak.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
@@ -36,7 +33,7 @@ pub enum RevisionStage {
 impl RevisionStage {
     /// Returns a path in the specification's repository, with the folder of a revision of this stage for `{revision}`: what
     /// is not released stands in `draft`.
-    pub(crate) fn placed(self, path: &str, id: &str) -> String {
+    pub fn placed(self, path: &str, id: &str) -> String {
         let folder = match self {
             Self::Released => id,
             Self::Candidate | Self::Draft => "draft",
@@ -66,33 +63,48 @@ from_name!(RevisionStage, "status", as_str);
 /// One entry, with the places of its values.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct RevisionRow {
-    pub(crate) id: Spanned<String>,
-    pub(crate) wire: Option<String>,
-    pub(crate) lifecycle: Lifecycle,
-    pub(crate) status: RevisionStage,
-    pub(crate) handlers: Option<Spanned<bool>>,
-    pub(crate) source: Option<String>,
-    pub(crate) sha256: Option<Spanned<String>>,
-    pub(crate) reference: Option<String>,
-    pub(crate) confirmed: Option<Spanned<Vec<String>>>,
+pub struct RevisionRow {
+    /// The id.
+    pub id: Spanned<String>,
+    /// The version string on the wire, where it is not the id.
+    pub wire: Option<String>,
+    /// The lifecycle.
+    pub lifecycle: Lifecycle,
+    /// The stage.
+    pub status: RevisionStage,
+    /// Set for the revision that handlers are written in.
+    pub handlers: Option<Spanned<bool>>,
+    /// The path of the schema in the specification's repository.
+    pub source: Option<String>,
+    /// The digest of the upstream file.
+    pub sha256: Option<Spanned<String>>,
+    /// The URL of the reference page.
+    pub reference: Option<String>,
+    /// The facts that are confirmed, while others are not.
+    pub confirmed: Option<Spanned<Vec<String>>>,
 }
 
 impl RevisionRow {
-    pub(crate) fn id(&self) -> &str {
+    /// Returns the id.
+    #[must_use]
+    pub fn id(&self) -> &str {
         self.id.get_ref()
     }
 
-    pub(crate) fn is_draft(&self) -> bool {
+    /// Returns whether it is a draft.
+    #[must_use]
+    pub fn is_draft(&self) -> bool {
         self.status == RevisionStage::Draft
     }
 
-    pub(crate) fn wire(&self) -> &str {
+    /// Returns the version string on the wire.
+    #[must_use]
+    pub fn wire(&self) -> &str {
         self.wire.as_deref().unwrap_or(self.id())
     }
 
     /// Returns what was recorded of the upstream file; empty for nothing.
-    pub(crate) fn sha256(&self) -> &str {
+    pub fn sha256(&self) -> &str {
         self.sha256.as_ref().map_or("", |digest| digest.get_ref())
     }
 
@@ -102,16 +114,10 @@ impl RevisionRow {
     }
 
     /// Returns the facts that are confirmed, while others are not.
-    pub(super) fn confirmed(&self) -> Vec<&str> {
+    pub fn confirmed(&self) -> Vec<&str> {
         let facts = self.confirmed.iter().flat_map(|facts| facts.get_ref());
         facts.map(String::as_str).collect()
     }
-}
-
-/// Returns the entry of a revision in the text of the list.
-fn entry(file: &RuleFile, id: &str) -> Result<Option<SheetEntry>, Error> {
-    let mut entries = sheet::entries(&file.path, &file.text)?.into_iter();
-    Ok(entries.find(|entry| entry.text_of("id") == Some(id)))
 }
 
 #[derive(Deserialize)]
@@ -127,7 +133,7 @@ struct RevisionsFile {
 /// Returns an error for a text that is not TOML, an id that is taken or not a file name, a protocol version that two released
 /// revisions share, a digest that is none, handlers of two revisions or of an unreleased one, and a draft that does not
 /// stand last.
-pub(crate) fn read(file: &RuleFile) -> Result<Vec<RevisionRow>, Error> {
+pub fn read(file: &RuleFile) -> Result<Vec<RevisionRow>, Error> {
     let rows = file.parse::<RevisionsFile>()?.revision;
     let mut errors = Vec::new();
     for (index, row) in rows.iter().enumerate() {
@@ -195,10 +201,10 @@ macro_rules! form {
 }
 
 /// The form of the name of an extension, and of the id of its state.
-pub(crate) const NAME_HELP: &str = form!("");
+pub const NAME_HELP: &str = form!("");
 
 /// The form of a revision's id.
-pub(crate) const ID_HELP: &str =
+pub const ID_HELP: &str =
     form!(", nor a name that a folder of spec/, a crate or a feature of this workspace has");
 
 /// Names that something else has: folders of spec/, crates `mcp-NAME`, features, modules beside those of the revisions, words
@@ -266,7 +272,7 @@ const RESERVED: &[&str] = &[
 const RESERVED_PREFIXES: &[&str] = &["ext-", "revisions-"];
 
 /// Checks a revision id: it is a directory of spec/, part of a crate name, a module and a feature.
-pub(crate) fn is_id(id: &str) -> bool {
+pub fn is_id(id: &str) -> bool {
     let name = module(id).to_lowercase().replace('_', "-");
     let is_taken = RESERVED_PREFIXES
         .iter()
@@ -276,7 +282,7 @@ pub(crate) fn is_id(id: &str) -> bool {
 
 /// Checks the name of an extension, or of a state: it is a directory of spec/, and part of the names of a crate, a module and a
 /// feature.
-pub(crate) fn is_name(name: &str) -> bool {
+pub fn is_name(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
     let ends = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric());
     name.bytes().all(plain)
@@ -288,92 +294,4 @@ pub(crate) fn is_name(name: &str) -> bool {
 
 fn is_lower_hex(byte: u8) -> bool {
     matches!(byte, b'0'..=b'9' | b'a'..=b'f')
-}
-
-/// Returns the text of the file with one more entry, after the one called `after`; by default last, but before drafts.
-pub(crate) fn with_row(
-    file: &RuleFile,
-    rows: &[RevisionRow],
-    members: &[(&str, &str)],
-    status: RevisionStage,
-    after: Option<&str>,
-) -> Result<String, Error> {
-    let mut block = "[[revision]]\n".to_owned();
-    for (key, value) in members {
-        block.push_str(&format!("{key} = {}\n", sheet::quoted(value)));
-    }
-    let previous = match after {
-        Some(after) => Some(row(rows, after)?),
-        None => (rows.iter()).rfind(|row| status == RevisionStage::Draft || !row.is_draft()),
-    };
-    let text = &file.text;
-    let beside = previous
-        .or(rows.first())
-        .map_or(Ok(None), |row| entry(file, row.id()))?;
-    let at = match beside {
-        // Nothing goes before the new one, so it goes before the first header.
-        Some(first) if previous.is_none() => first.span.start,
-        Some(previous) => sheet::line_end(text, previous.span.end),
-        None => text.len(),
-    };
-    Ok(sheet::with_block(text, at, &block))
-}
-
-/// Returns the text of the file with other facts in the row of a revision, as far as values are given.
-///
-/// # Errors
-/// A list that is not TOML.
-pub(crate) fn with_facts<'f>(
-    file: &RuleFile,
-    row: &RevisionRow,
-    facts: impl IntoIterator<Item = (&'f str, &'f Option<String>)>,
-) -> Result<String, Error> {
-    let mut edited = file.clone();
-    for (key, value) in facts {
-        let Some(value) = value else { continue };
-        let Some(entry) = entry(&edited, row.id())? else {
-            continue;
-        };
-        let (stands, value) = (entry.place_of(key), sheet::quoted(value));
-        let below = entry
-            .place_of("id")
-            .map_or(entry.span.end, |place| place.end);
-        let text = sheet::with_value(&edited.text, (key, stands), below, Some(&value));
-        edited = RuleFile::new(edited.path, text);
-    }
-    Ok(edited.text)
-}
-
-/// Writes into the row of a revision which facts are confirmed; `None` for all of them.
-pub(super) fn confirm(
-    directory: &mut SpecDirectory,
-    id: &str,
-    confirmed: Option<&[&str]>,
-) -> Result<(), Error> {
-    let (_, rows) = directory.order()?;
-    let row = row(&rows, id)?;
-    let list = directory.list()?;
-    let value = confirmed.map(|facts| match facts {
-        [] => "[]".to_owned(),
-        facts => {
-            let lines = facts
-                .iter()
-                .map(|fact| format!("  {},\n", sheet::quoted(fact)));
-            format!("[\n{}]", lines.collect::<String>())
-        }
-    });
-    let stands = row.confirmed.as_ref().map(Spanned::span);
-    let end = entry(&list, id)?.map_or(list.text.len(), |entry| entry.span.end);
-    let text = sheet::with_value(&list.text, ("confirmed", stands), end, value.as_deref());
-    directory.files.insert(REVISIONS.to_owned(), text);
-    Ok(())
-}
-
-/// Returns the row of a revision.
-///
-/// # Errors
-/// A revision that is not there.
-pub(super) fn row<'r>(rows: &'r [RevisionRow], id: &str) -> Result<&'r RevisionRow, Error> {
-    let row = rows.iter().find(|row| row.id() == id);
-    row.ok_or_else(|| Error::unknown_revision(id, rows.iter().map(RevisionRow::id)))
 }

@@ -37,7 +37,7 @@ pub const ROLES: &[MessageRole] = &[
 ];
 
 /// Returns whether a schema lists messages itself, apart from those within results.
-pub(crate) fn lists(schema: &Value) -> bool {
+pub fn lists(schema: &Value) -> bool {
     let mut of_core = (ROLES.iter()).filter(|role| role.kind != Input);
     of_core.any(|role| definition(schema, role.union).is_some())
 }
@@ -82,7 +82,7 @@ pub fn result(stem: &str) -> String {
 }
 
 /// Returns whether the params of a request have a member, whichever of their shapes they have.
-pub(crate) fn takes(revision: &Revision, method: &str, member: &str) -> bool {
+pub fn takes(revision: &Revision, method: &str, member: &str) -> bool {
     fn has(revision: &Revision, schema: &Value, member: &str, depth: usize) -> bool {
         if schema["properties"].get(member).is_some() {
             return true;
@@ -102,14 +102,14 @@ pub(crate) fn takes(revision: &Revision, method: &str, member: &str) -> bool {
 }
 
 /// All methods of a revision, of requests and notifications.
-pub(crate) fn methods(revision: &Revision) -> Vec<String> {
+pub fn methods(revision: &Revision) -> Vec<String> {
     (messages(&revision.schema))
         .map(|(method, _)| method.to_owned())
         .collect()
 }
 
 /// Method and definition of each message of a canonical schema.
-pub(crate) fn messages(schema: &Value) -> impl Iterator<Item = (&str, &str)> {
+pub fn messages(schema: &Value) -> impl Iterator<Item = (&str, &str)> {
     definitions(schema).filter_map(|(name, definition)| Some((method_of(definition)?, name)))
 }
 

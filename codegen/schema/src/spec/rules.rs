@@ -89,7 +89,7 @@ impl RuleFile {
 }
 
 /// Returns what is not TOML, or not the TOML that a file holds.
-pub(super) fn not_toml(file: &str, line: usize, message: &str) -> Error {
+pub fn not_toml(file: &str, line: usize, message: &str) -> Error {
     Error::text(
         file,
         FileLocation::Line(line),
@@ -103,7 +103,7 @@ pub(super) fn not_toml(file: &str, line: usize, message: &str) -> Error {
 pub struct RuleTexts {
     pub(crate) root: String,
     /// The revisions that ranges are of.
-    pub(crate) order: Order,
+    pub order: Order,
     /// The states of each extension that ranges in its folder are of.
     pub(crate) states: SortedMap<String, Order>,
     pub(super) files: SortedMap<String, RuleFile>,

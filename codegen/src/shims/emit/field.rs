@@ -5,12 +5,12 @@ use super::words::{option, question};
 use super::{Emitter, adapter, call, path, reject, rule};
 use crate::emit::{assign, in_box};
 use crate::shims::same::reduced;
-use mcp_revisions_schema::naming::snake_case;
-use mcp_revisions_schema::shims::UNDECIDED;
-use mcp_revisions_schema::shims::plan::{
+use mcp_revisions_plans::UNDECIDED;
+use mcp_revisions_plans::plan::{
     Adoption, FieldPlan, HookCall, Missing, Recast, SameMember, Transfer, ValueSource,
 };
-use mcp_revisions_schema::shims::rules::{Action, SessionFact};
+use mcp_revisions_plans::rules::{Action, SessionFact};
+use mcp_revisions_schema::naming::snake_case;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 

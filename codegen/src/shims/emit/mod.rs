@@ -17,13 +17,13 @@ use super::same::{is_moved, moved, reduced};
 use super::scaffold;
 use crate::emit::{CrateFiles, in_box, named};
 use crate::format;
-use mcp_revisions_schema::Error;
-use mcp_revisions_schema::naming::{pascal_case, snake_case};
-use mcp_revisions_schema::shims::UNDECIDED;
-use mcp_revisions_schema::shims::pair::StepDirection;
-use mcp_revisions_schema::shims::plan::{
+use mcp_revisions_plans::UNDECIDED;
+use mcp_revisions_plans::plan::{
     Arm, ArmPlan, Becomes, Conversion, ConversionBody, Effect, PairEnd, PairPlan,
 };
+use mcp_revisions_schema::Error;
+use mcp_revisions_schema::naming::{pascal_case, snake_case};
+use mcp_revisions_schema::pair::StepDirection;
 
 /// Returns the files of the crate of all pairs.
 ///

@@ -4,10 +4,10 @@ use super::Emitter;
 use super::words::{option, rule};
 use crate::emit::{assign, in_box};
 use crate::shims::same::reduced;
-use mcp_revisions_schema::model::Rest;
-use mcp_revisions_schema::shims::plan::{
+use mcp_revisions_plans::plan::{
     AlternativePlan, AlternativesPlan, EntryPlan, HeldValue, ObjectPlan,
 };
+use mcp_revisions_schema::model::Rest;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 

@@ -2,13 +2,13 @@
 
 use super::words::{option, question};
 use super::{Emitter, adapter, called, done, path, reduced, reject, rule};
-use mcp_revisions_schema::model::Rest;
-use mcp_revisions_schema::shims::UNDECIDED;
-use mcp_revisions_schema::shims::plan::{
+use mcp_revisions_plans::UNDECIDED;
+use mcp_revisions_plans::plan::{
     AlternativesPlan, Conversion, DroppedPlan, FieldPlan, HookCall, ObjectPlan, PairEnd, Recast,
     SameMember, SettledPlan, SourceValue, Transfer, ValueSource,
 };
-use mcp_revisions_schema::shims::rules::Action;
+use mcp_revisions_plans::rules::Action;
+use mcp_revisions_schema::model::Rest;
 use mcp_revisions_schema::sorted::SortedSet;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};

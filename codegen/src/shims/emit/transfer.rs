@@ -1,8 +1,8 @@
 //! One value on its way to another type.
 
 use super::Emitter;
-use mcp_revisions_schema::shims::effect::target;
-use mcp_revisions_schema::shims::plan::{Effect, Transfer};
+use mcp_revisions_plans::effect::target;
+use mcp_revisions_plans::plan::{Effect, Transfer};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 

@@ -1,9 +1,9 @@
 //! What rules name, as code: functions, adapters, errors, kinds of loss.
 
 use mcp_convert::Adapter;
-use mcp_revisions_schema::shims::UNDECIDED;
-use mcp_revisions_schema::shims::plan::{HookCall, may_stop};
-use mcp_revisions_schema::shims::rules::{Reject, RuleSeverity};
+use mcp_revisions_plans::UNDECIDED;
+use mcp_revisions_plans::plan::{HookCall, may_stop};
+use mcp_revisions_plans::rules::{Reject, RuleSeverity};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 

@@ -1,8 +1,8 @@
 //! What is compared of messages and results, and what a diff says where it cannot compare.
 
-use mcp_revisions_schema::diff::{ChangeKind, ChangeLevel, Diff, SideSources};
-use mcp_revisions_schema::render::brief::brief;
-use mcp_revisions_schema::render::{change_line, json};
+use mcp_revisions_diff::render::brief::brief;
+use mcp_revisions_diff::render::{change_line, json};
+use mcp_revisions_diff::{ChangeKind, ChangeLevel, Diff, SideSources};
 use mcp_revisions_schema::spec::sha256;
 use serde_json::json;
 
@@ -44,7 +44,7 @@ fn a_response_of_two_shapes_has_the_results_of_both() {
         "copy CompleteResultResponse OtherResponse\nput CompleteResultResponse {\"anyOf\": [\"@OtherResponse\", {\"type\": \"object\", \"properties\": {\"result\": {\"type\": \"object\", \"properties\": {\"none\": {\"type\": \"boolean\", \"const\": true}}, \"required\": [\"none\"]}}, \"required\": [\"result\"]}]}",
     );
     let at = "S2C completion/complete result ";
-    let has = |row: &&mcp_revisions_schema::diff::DiffRow| {
+    let has = |row: &&mcp_revisions_diff::DiffRow| {
         row.paths
             .iter()
             .any(|path| path.to_string().starts_with(at))

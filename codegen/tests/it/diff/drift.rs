@@ -1,7 +1,7 @@
 //! What a new receiver may refuse is never told as compatible: every keyword that can refuse, judged by another validator.
 
-use mcp_revisions_schema::diff::{ChangeLevel, ComparedSide, DiffRow, compare};
-use mcp_revisions_schema::render::{change_line, verdict_word};
+use mcp_revisions_diff::render::{change_line, verdict_word};
+use mcp_revisions_diff::{ChangeLevel, ComparedSide, DiffRow, compare};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -5,13 +5,11 @@ use std::fs;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use mcp_revisions_schema::diff::{
-    ChangeKind, ChangeLevel, Diff, Prose, RowFilter, between, history,
-};
-use mcp_revisions_schema::render::brief::brief;
-use mcp_revisions_schema::render::text::TextOptions;
-use mcp_revisions_schema::render::themes::themes;
-use mcp_revisions_schema::render::{change_line, github, json, markdown, text};
+use mcp_revisions_diff::render::brief::brief;
+use mcp_revisions_diff::render::text::TextOptions;
+use mcp_revisions_diff::render::themes::themes;
+use mcp_revisions_diff::render::{change_line, github, json, markdown, text};
+use mcp_revisions_diff::{ChangeKind, ChangeLevel, Diff, Prose, RowFilter, between, history};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -19,7 +17,7 @@ use super::{count, diff, diff_of, of_twins, row_at, schema, sources, spec};
 use crate::changes::{changed, read};
 
 fn published() -> jsonschema::Validator {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas/diff.schema.json");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("diff/schemas/diff.schema.json");
     let schema: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
     assert!(jsonschema::meta::is_valid(&schema));
     jsonschema::validator_for(&schema).unwrap()
@@ -61,7 +59,7 @@ fn every_json_is_as_published() {
 
 #[test]
 fn the_published_kinds_are_all_kinds() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas/diff.schema.json");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("diff/schemas/diff.schema.json");
     let schema: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
     let kinds: Vec<&str> = ChangeKind::ALL.iter().map(|kind| kind.id()).collect();
     assert_eq!(schema["$defs"]["kind"]["enum"], serde_json::json!(kinds));
@@ -448,7 +446,7 @@ fn a_changelog_of_many_breaks_fits_one_screen_and_folds_the_rest() {
 fn what_a_baseline_covers_is_counted() {
     let mut diffs = vec![diff("2024-11-05", "2025-03-26")];
     let count = diffs[0].rows.len();
-    let mut baseline = mcp_revisions_schema::diff::Baseline::default();
+    let mut baseline = mcp_revisions_diff::Baseline::default();
     baseline
         .read("known.json", &json::diff(&diffs[0]).unwrap())
         .unwrap();

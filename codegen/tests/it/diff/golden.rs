@@ -6,12 +6,11 @@ use mcp_revisions_schema::sorted::SortedMap;
 use std::fs;
 use std::path::Path;
 
-use mcp_revisions_schema::diff::{
-    ChangeKind, ChangeLevel, Diff, DiffRow, RefusingTransport, View, WirePath,
-};
-use mcp_revisions_schema::render::brief::brief;
-use mcp_revisions_schema::render::change_line;
+use mcp_revisions_diff::render::brief::brief;
+use mcp_revisions_diff::render::change_line;
+use mcp_revisions_diff::{ChangeKind, ChangeLevel, Diff, DiffRow, View, WirePath};
 use mcp_revisions_schema::spec::RevisionStage;
+use mcp_revisions_schema::spec::changes::RefusingTransport;
 use serde::Deserialize;
 
 use super::{diff, of_twins, row_at, spec};

@@ -1,7 +1,7 @@
 //! Input that is no schema, or one that was made to hurt: a clear error or an answer, never a panic.
 
+use mcp_revisions_diff::{ChangeLevel, compare, pattern_texts};
 use mcp_revisions_schema::Error;
-use mcp_revisions_schema::diff::{ChangeLevel, compare, pattern_texts};
 use serde_json::{Value, json};
 
 use super::{opened, schema, side, sources};
@@ -110,7 +110,7 @@ fn with_definitions(definitions: impl IntoIterator<Item = (String, Value)>) -> V
     document(&Value::Object(all))
 }
 
-fn open(schema: &Value) -> mcp_revisions_schema::diff::ComparedSide {
+fn open(schema: &Value) -> mcp_revisions_diff::ComparedSide {
     opened("made.json", schema, true)
 }
 

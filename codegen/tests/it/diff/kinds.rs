@@ -2,7 +2,7 @@
 
 use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
 
-use mcp_revisions_schema::diff::{ChangeKind, ComparedSide, Diff, DiffRow, compare};
+use mcp_revisions_diff::{ChangeKind, ComparedSide, Diff, DiffRow, compare};
 
 use super::{diff_of, opened, row_at, schema, sources, undoes};
 use crate::changes::{Change, FILES, catalogue, changed, each_file};

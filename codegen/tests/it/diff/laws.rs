@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use mcp_revisions_schema::diff::{
-    ChangeKind, ComparedEnd, ComparedSide, Diff, DiffRow, Verdicts, compare,
-};
+use mcp_revisions_diff::{ChangeKind, ComparedEnd, ComparedSide, Diff, DiffRow, Verdicts, compare};
 use serde_json::Value;
 
 use super::{diff_of, opened, schema, sides, sources, spec, undoes};
@@ -28,10 +26,10 @@ fn told(row: &DiffRow, mirrored: bool) -> String {
     } else {
         row.verdicts
     };
-    let paths = |paths: &[mcp_revisions_schema::diff::WirePath]| -> Vec<String> {
+    let paths = |paths: &[mcp_revisions_diff::WirePath]| -> Vec<String> {
         paths.iter().map(ToString::to_string).collect()
     };
-    let text = |view: &Option<mcp_revisions_schema::diff::View>| {
+    let text = |view: &Option<mcp_revisions_diff::View>| {
         view.as_ref().map(|view| (view.required, view.text.clone()))
     };
     let mut facts = [

@@ -17,9 +17,7 @@ mod witnesses;
 use mcp_revisions_schema::sorted::SortedMap;
 use std::sync::OnceLock;
 
-use mcp_revisions_schema::diff::{
-    ChangeKind, ComparedSide, Diff, DiffRow, SideSources, between, compare,
-};
+use mcp_revisions_diff::{ChangeKind, ComparedSide, Diff, DiffRow, SideSources, between, compare};
 use serde_json::Value;
 
 use crate::specs::{self, spec};

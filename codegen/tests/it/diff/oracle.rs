@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use jsonschema::Validator;
-use mcp_revisions_schema::diff::{Diff, Meaning, compare};
+use mcp_revisions_diff::{Diff, Meaning, compare};
 use serde_json::{Map, Value, json};
 
 use super::witnesses::{self, Judge};

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use mcp_revisions_schema::diff::{ChangeLevel, DiffRow, SchemaHistory, history};
-use mcp_revisions_schema::render::html;
-use mcp_revisions_schema::render::themes::themes;
+use mcp_revisions_diff::render::html;
+use mcp_revisions_diff::render::themes::themes;
+use mcp_revisions_diff::{ChangeLevel, DiffRow, SchemaHistory, history};
 
 use super::sources;
 
@@ -142,7 +142,7 @@ fn the_filters_work_in_a_browser() {
         count(&|_, row| row.level == ChangeLevel::Breaking).to_string(),
         count(&|_, row| row.level == ChangeLevel::Breaking && sent(row, "C2S")).to_string(),
         count(&|_, _| true).to_string(),
-        count(&|_, row| row.kind == mcp_revisions_schema::diff::ChangeKind::Moved).to_string(),
+        count(&|_, row| row.kind == mcp_revisions_diff::ChangeKind::Moved).to_string(),
         count(&|index, row| Some(index) == first_with_tools && reaches(row, "tools/list"))
             .to_string(),
         "2".to_owned(),

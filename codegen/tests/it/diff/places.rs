@@ -1,6 +1,6 @@
 //! Where a row is: its line in a file.
 
-use mcp_revisions_schema::diff::compare;
+use mcp_revisions_diff::compare;
 
 use super::sources;
 

@@ -1,8 +1,8 @@
 //! Each kind that `errors.toml` can provoke, by one small change of it.
 
+use mcp_revisions_diff::render::brief::brief;
+use mcp_revisions_diff::{ChangeKind, Diff, SideSources, compare};
 use mcp_revisions_schema::Spec;
-use mcp_revisions_schema::diff::{ChangeKind, Diff, SideSources, compare};
-use mcp_revisions_schema::render::brief::brief;
 
 use super::{TWIN, only_row, spec_files};
 

@@ -1,10 +1,10 @@
 //! Levels that `diff.toml` sets, and changes that a baseline sets aside.
 
-use mcp_revisions_schema::diff::{
+use mcp_revisions_diff::render::text::TextOptions;
+use mcp_revisions_diff::render::{github, json, text};
+use mcp_revisions_diff::{
     Baseline, ChangeKind, ChangeLevel, DiffRow, RowFilter, SideSources, between, compare,
 };
-use mcp_revisions_schema::render::text::TextOptions;
-use mcp_revisions_schema::render::{github, json, text};
 use mcp_revisions_schema::{Error, Spec};
 
 use super::{count, diff, sources, spec_files};
@@ -19,7 +19,7 @@ fn spec_with(settings: &str) -> Spec {
     Spec::from_files(files).unwrap()
 }
 
-fn run(settings: &str) -> Result<mcp_revisions_schema::diff::Diff, Error> {
+fn run(settings: &str) -> Result<mcp_revisions_diff::Diff, Error> {
     let spec = spec_with(settings);
     between(&SideSources::read(&spec).unwrap(), TWO[0], TWO[1], false)
 }

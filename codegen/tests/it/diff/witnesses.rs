@@ -3,9 +3,7 @@
 use std::collections::HashMap;
 
 use jsonschema::Validator;
-use mcp_revisions_schema::diff::{
-    ChangeLevel, ComparedEnd, ComparedSide, Diff, ExchangePart, compare,
-};
+use mcp_revisions_diff::{ChangeLevel, ComparedEnd, ComparedSide, Diff, ExchangePart, compare};
 use serde_json::{Value, json};
 
 use super::{row_at, sides, sources, spec};

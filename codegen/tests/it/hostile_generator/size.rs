@@ -3,9 +3,8 @@
 use crate::says;
 use std::time::Duration;
 
-use mcp_revisions_schema::Models;
-use mcp_revisions_schema::Spec;
-use mcp_revisions_schema::diff::compare;
+use mcp_revisions_diff::compare;
+use mcp_revisions_schema::{Models, Spec};
 use serde_json::{Map, Value, json};
 
 use crate::diff::opened;

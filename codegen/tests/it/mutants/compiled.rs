@@ -6,10 +6,10 @@ use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
 use std::fmt::Write as _;
 
 use mcp_codegen::generate::Crate;
+use mcp_revisions_plans::plan::{PairEnd, PairPlan};
 use mcp_revisions_schema::docs::Docs;
-use mcp_revisions_schema::shims::changes::ProseChanges;
-use mcp_revisions_schema::shims::plan::{PairEnd, PairPlan};
-use mcp_revisions_schema::shims::{RevisionPair, StepDirection};
+use mcp_revisions_schema::pair::{RevisionPair, StepDirection};
+use mcp_revisions_schema::spec::changes::ProseChanges;
 use mcp_revisions_schema::spec::errors::ErrorRules;
 use mcp_revisions_schema::spec::rules::RuleFile;
 use mcp_revisions_schema::spec::{Revision, RevisionStage};
@@ -18,8 +18,7 @@ use serde_json::Value;
 
 use crate::changes::apply;
 use crate::changes::random::{KINDS, Random, change};
-use crate::mutants::Maker;
-use crate::mutants::sample;
+use crate::mutants::{Maker, sample};
 use crate::workspace::{Workspace, repository};
 
 /// How many changes go into one schema.
@@ -201,7 +200,7 @@ fn all_changes_together_compile_and_hold_the_laws() {
         mistakes: Vec::new(),
         texts: &maker.spec.rules,
     };
-    let plan = |pair| models.plan_pair(pair, RuleFile::default()).unwrap();
+    let plan = |pair| mcp_revisions_plans::plan_pair(&models, pair, RuleFile::default()).unwrap();
     let plans: Vec<PairPlan> = pairs.iter().map(plan).collect();
     let once = Once::default();
     let mut workspace = Workspace::new("mutants");

@@ -5,10 +5,10 @@
 use mcp_revisions_schema::sorted::SortedMap;
 use std::collections::BTreeSet;
 
+use mcp_codegen::import::SpecGaps;
+use mcp_revisions_plans::rules::{Action, PairRules};
 use mcp_revisions_schema::Models;
-use mcp_revisions_schema::open::SpecGaps;
-use mcp_revisions_schema::shims::rules::{Action, PairRules};
-use mcp_revisions_schema::shims::{RevisionPair, StepDirection};
+use mcp_revisions_schema::pair::{RevisionPair, StepDirection};
 use mcp_revisions_schema::spec::Spec;
 
 use super::*;
@@ -90,7 +90,7 @@ fn changes_are_open_as_removed(id: &str, anew: &Removed, [ever, open]: [&SpecGap
         let (old, new) = pair_of(name).split_once("..").unwrap();
         let pair = RevisionPair::new(old, new);
         let rules = PairRules::of(&pair, spec).unwrap();
-        let plan = models.plan_pair(&pair, spec.rules.get(name)).unwrap();
+        let plan = mcp_revisions_plans::plan_pair(&models, &pair, spec.rules.get(name)).unwrap();
         let [up, down] = StepDirection::BOTH.map(|way| -> BTreeSet<String> {
             let ends = plan.way(way).iter().flat_map(|one| [&one.from, &one.to]);
             ends.map(|end| end.name().to_owned()).collect()

@@ -1,8 +1,9 @@
 //! What is open after an import, and the stubs that are written for it.
 
 use crate::says;
+use mcp_codegen::import::SpecGaps;
+use mcp_revisions_schema::Undocumented;
 use mcp_revisions_schema::decision::{Decision, Scope};
-use mcp_revisions_schema::open::{SpecGaps, Undocumented};
 
 use super::*;
 use crate::specs;

@@ -3,8 +3,8 @@
 //! `IMPORT_SAMPLES=30 IMPORT_SEED=7 cargo test --release -p mcp-codegen --test it seeded`.
 
 use mcp_codegen::generate::{Generated, generate};
+use mcp_codegen::import::SpecGaps;
 use mcp_codegen::surface;
-use mcp_revisions_schema::open::SpecGaps;
 use serde_json::Value;
 
 use super::*;

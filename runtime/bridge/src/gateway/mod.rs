@@ -23,9 +23,12 @@ use mcp_revisions_core::{Revision, UnknownFields};
 use mcp_wire::{ErrorObject, Json};
 use tokio::sync::{Semaphore, watch};
 
+use crate::MessageLosses;
 use crate::ending::BridgeEnding;
-use crate::losses::{LossReport, Losses};
+use crate::losses::Losses;
 use crate::{Bridge, Error, Proxy, RateLimit};
+use mcp_revisions::sansio::LossHook;
+use mcp_revisions_core::Severity;
 use shortened::ShortenedNames;
 use uris::Uris;
 
@@ -116,8 +119,15 @@ impl GatewayBuilder {
     /// Sets the hook that is called with what messages of clients, and those to them, lost; those of servers are reported by
     /// their [`Bridge`].
     #[must_use]
-    pub fn on_loss(mut self, hook: impl Fn(&LossReport<'_>) + Send + Sync + 'static) -> Self {
-        self.losses.hook = Box::new(hook);
+    pub fn on_loss(mut self, hook: impl Fn(&MessageLosses<'_>) + Send + Sync + 'static) -> Self {
+        self.losses.hook = LossHook::new(hook);
+        self
+    }
+
+    /// Sends an error in place of each message that has a loss of this severity or worse; none by default.
+    #[must_use]
+    pub fn with_rejected_loss(mut self, severity: Severity) -> Self {
+        self.losses.rejected = Some(severity);
         self
     }
 

@@ -139,13 +139,11 @@ impl Gateway {
             max_sessions_per_owner: share(settings.max_sessions, settings.sessions_per_owner),
             ..*server.limits()
         };
-        let gateway = self.clone();
-        Ok(server
+        Ok((settings.losses.of_server(server))
             .with_limits(limits)
             .serving(settings.client_revisions)
             .with_unknown_fields(settings.policy)
             .with_other_methods()
-            .on_mistake(|mistake| warn!("a mistake of a client: {mistake}"))
-            .on_loss(move |lost| gateway.0.settings.losses.report_of_server(lost)))
+            .on_mistake(|mistake| warn!("a mistake of a client: {mistake}")))
     }
 }

@@ -23,7 +23,6 @@ use mcp_wire::{EXCERPT, ErrorObject, Json, excerpt};
 use tracing::{debug, info, warn};
 
 use crate::Error;
-use crate::losses::{BridgeEnd, LossReport};
 use crate::settings::BridgeSettings;
 pub(crate) use asked::{BridgedRequest, Rewrite};
 use listeners::Listeners;
@@ -59,7 +58,7 @@ impl ServerLink {
         caller: &Caller,
     ) -> Result<(Self, ServerFacts), Error> {
         let options = negotiate::options(settings, caller, settings.upstream_revisions);
-        let client = BridgeSettings::client(Revision::LATEST, options);
+        let client = BridgeSettings::first_client(Revision::LATEST, options);
         let (link, facts) = Self::connect(settings, client).await?;
         if facts.result.is_none() {
             link.close().await;
@@ -80,7 +79,7 @@ impl ServerLink {
     ) -> Result<Self, Error> {
         let options = negotiate::options(settings, caller, RevisionSet::none().with(app))
             .with_verdict(Verdict(app));
-        let (link, _) = Self::connect(settings, BridgeSettings::client(app, options)).await?;
+        let (link, _) = Self::connect(settings, settings.client(app, options)).await?;
         Ok(link.serving(app, caller))
     }
 
@@ -113,8 +112,7 @@ impl ServerLink {
     pub(crate) fn serving(self, app: Revision, caller: &Caller) -> Self {
         let spoken = self.spoken;
         let options = negotiate::options(&self.settings, caller, RevisionSet::none().with(spoken));
-        self.handle
-            .continue_as(BridgeSettings::client(app, options));
+        self.handle.continue_as(self.settings.client(app, options));
         let named = caller
             .info
             .as_ref()
@@ -200,8 +198,6 @@ impl ServerLink {
         match self.handle.notify(method, params).await {
             Ok(said) => {
                 debug!(method, fate = ?said.fate, "sent to the server");
-                let about = LossReport::of(BridgeEnd::Server, self.spoken, method, None);
-                self.settings.losses.tell(about, &said.losses);
             }
             Err(refused) => debug!(method, "not sent: {refused}"),
         }

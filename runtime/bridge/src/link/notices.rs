@@ -23,7 +23,6 @@ impl Proxied {
         if let Some(cache) = &self.settings.cache {
             cache.forget(method, &params);
         }
-        self.tell(method, None, &notice.losses);
         if method == methods::NOTIFICATIONS_CANCELLED {
             // The question was called off by another event; the ids are the server's, which nobody else knows.
             return;

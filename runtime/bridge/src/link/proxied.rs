@@ -5,14 +5,12 @@ use std::time::Duration;
 
 use mcp_revisions::client_transport::{Application, HeldRequest, NOT_WAITED_FOR, OpenCall};
 use mcp_revisions::sansio::client::{Answer, Answered, Event, Reopened};
-use mcp_revisions_core::{Lifecycle, Loss, Revision};
-use mcp_wire::RequestId;
+use mcp_revisions_core::{Lifecycle, Revision};
 use tracing::{debug, error, info, warn};
 
 use super::asked::{BridgedRequest, UpstreamDriver};
 use super::listeners::Listeners;
 use super::turns::QuestionTurns;
-use crate::losses::{BridgeEnd, LossReport};
 use crate::measures;
 use crate::settings::BridgeSettings;
 
@@ -33,12 +31,6 @@ impl Proxied {
             settings,
             spoken: Revision::LATEST,
         }
-    }
-
-    /// Reports what a message of the server has lost.
-    pub(super) fn tell(&self, method: &str, request: Option<&RequestId>, losses: &[Loss]) {
-        let about = LossReport::of(BridgeEnd::Server, self.spoken, method, request);
-        self.settings.losses.tell(about, losses);
     }
 }
 

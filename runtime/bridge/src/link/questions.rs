@@ -11,8 +11,7 @@ use mcp_revisions::client_transport::OpenCall;
 use mcp_revisions::errors;
 use mcp_revisions::sansio::client::{IncomingRequest, Token};
 use mcp_revisions::serve::{Peer, Session};
-use mcp_revisions_core::{Context, Failure, Part, Revision, Subject};
-use mcp_wire::{Direction, ErrorObject, Json};
+use mcp_wire::{ErrorObject, Json};
 use tracing::warn;
 
 use super::asked::{BridgedRequest, ServerQuestion, UpstreamDriver};
@@ -20,7 +19,6 @@ use super::given;
 use super::proxied::Proxied;
 use super::turns::Decided;
 use crate::identity::{self, is_per_request};
-use crate::losses::{BridgeEnd, LossReport};
 
 /// The place at which a client is asked.
 enum QuestionSlot {
@@ -48,29 +46,12 @@ impl QuestionSlot {
 enum Belongs {
     /// To this call.
     Of(Token),
-    /// To the client, in no call, and in which revision.
-    ToClient(Session, Option<Revision>),
+    /// To the client, in no call.
+    ToClient(Session),
     /// To one of these calls.
     Among(BTreeSet<Token>),
     /// To no client that is there.
     ToNobody,
-}
-
-/// Returns the error of params that are not those of the server's revision `from`: the server has made that mistake, and not
-/// the bridge, which has to convert them. In the revision of the server they are handed on as they are.
-fn malformed(
-    subject: Subject<'_>,
-    from: Revision,
-    to: Revision,
-    params: &Json,
-) -> Option<ErrorObject> {
-    if from.same_types(to) {
-        return None;
-    }
-    match mcp_revisions_core::convert(subject, from, to, params.text(), Context::default()) {
-        Err(Failure::Invalid(why)) => Some(errors::invalid_params(&subject.refusal(&why)).error),
-        _ => None,
-    }
 }
 
 impl Proxied {
@@ -89,17 +70,10 @@ impl Proxied {
             params: call.params,
             is_known,
         };
-        self.tell(&question.method, call.id.as_ref(), &call.losses);
         match self.belongs(server, about, question.is_known) {
             Belongs::Of(call) => self.ask_in(server, call, question),
-            Belongs::ToClient(session, revision) => {
-                self.ask_client(
-                    server,
-                    question,
-                    QuestionSlot::AtLarge(session),
-                    revision,
-                    None,
-                );
+            Belongs::ToClient(session) => {
+                self.ask_client(server, question, QuestionSlot::AtLarge(session), None);
             }
             Belongs::Among(calls) => {
                 if let Err(question) = self.turns.keep(question, calls, server) {
@@ -131,7 +105,7 @@ impl Proxied {
             method = question.method,
             "a question is refused: it is not known in which call it is asked"
         );
-        self.ask_client(server, question, QuestionSlot::Nowhere, None, None);
+        self.ask_client(server, question, QuestionSlot::Nowhere, None);
     }
 
     fn ask_in(&self, server: &mut UpstreamDriver, call: Token, question: ServerQuestion) {
@@ -140,11 +114,8 @@ impl Proxied {
         };
         let asked = &mut open.call;
         asked.was_asked = true;
-        let (place, revision) = (
-            QuestionSlot::InCall(asked.peer.clone()),
-            asked.caller.revision,
-        );
-        self.ask_client(server, question, place, Some(revision), Some(call));
+        let place = QuestionSlot::InCall(asked.peer.clone());
+        self.ask_client(server, question, place, Some(call));
     }
 
     fn ask_client(
@@ -152,29 +123,15 @@ impl Proxied {
         server: &mut UpstreamDriver,
         question: ServerQuestion,
         place: QuestionSlot,
-        peer: Option<Revision>,
         of: Option<Token>,
     ) {
         let ServerQuestion {
             token,
             method,
             params,
-            is_known,
+            ..
         } = question;
-        let refused = peer.filter(|_| is_known).and_then(|peer| {
-            let sender = Some(Direction::ServerToClient);
-            let subject = Subject::Method(&method, Part::Params, sender);
-            let about = LossReport::of(BridgeEnd::Client, peer, &method, None);
-            malformed(subject, server.app(), peer, &params).or_else(|| {
-                (self.settings.losses).refuse_to_carry(about, subject, server.app(), &params)
-            })
-        });
-        server.answer_with(token, of, async move {
-            match refused {
-                Some(error) => Err(error),
-                None => place.ask(&method, &params).await,
-            }
-        });
+        server.answer_with(token, of, async move { place.ask(&method, &params).await });
     }
 
     /// Returns where a question belongs that the server asks, in this call if it says so.
@@ -191,10 +148,10 @@ impl Proxied {
             [(only, _)] => Belongs::Of(**only),
             // It hears what is asked in any of them; and over standard streams what is asked in none, which cannot end first.
             [.., (latest, open)] if !is_per_request(&open.call.caller) => {
-                let BridgedRequest { peer, caller, .. } = &open.call;
+                let BridgedRequest { peer, .. } = &open.call;
                 match peer.headers() {
                     Some(_) => Belongs::Of(**latest),
-                    None => Belongs::ToClient(peer.session(), Some(caller.revision)),
+                    None => Belongs::ToClient(peer.session()),
                 }
             }
             // One that waits for an answer asks nothing else meanwhile.
@@ -213,11 +170,7 @@ impl Proxied {
                 }
             }
             [] => match self.listeners.all().pop() {
-                Some(session) => {
-                    let caller = session.caller();
-                    let revision = caller.map(|caller| caller.revision);
-                    Belongs::ToClient(session, revision)
-                }
+                Some(session) => Belongs::ToClient(session),
                 // A client of the handshake lifecycle has a session as long as it is there.
                 None => Belongs::ToNobody,
             },

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Context as _;
-use mcp_bridge::{BridgeEnd, LossReport};
-use mcp_revisions::sansio::server::Undelivered;
+use mcp_bridge::{MessageLosses, PeerRole};
 use mcp_revisions::{Change, Loss};
+use mcp_revisions_core::ConversionError;
 use mcp_wire::{EXCERPT, Json, Map, RequestId, excerpt};
 
 use crate::background::{Background, Destination};
@@ -43,13 +43,13 @@ impl LossLog {
     }
 
     /// Writes the lines of a report, about the server of this name if there are several.
-    pub(super) fn write(&self, report: &LossReport<'_>, server: Option<&str>) {
+    pub(super) fn write(&self, report: &MessageLosses<'_>, server: Option<&str>) {
         if matches!(self, Self::Off) {
             return;
         }
-        let end = match report.end {
-            BridgeEnd::Client => "client",
-            _ => "server",
+        let end = match report.peer {
+            PeerRole::Client => "client",
+            PeerRole::Server => "server",
         };
         let about = [
             ("end", Json::of(end)),
@@ -92,20 +92,22 @@ fn is_told(loss: &Loss) -> bool {
 }
 
 /// Returns why a message was not delivered, as members of its line.
-fn undelivered(why: Undelivered<'_>) -> Option<Map<Json>> {
+fn undelivered(why: &ConversionError) -> Option<Map<Json>> {
     let members = match why {
-        Undelivered::Rejected {
-            rule, step, error, ..
-        } => vec![
-            ("step", Json::of(step)),
-            ("rule", Json::of(rule)),
+        ConversionError::Rejected(rejected) => vec![
+            ("step", Json::of(rejected.step)),
+            ("rule", Json::of(rejected.rule)),
             ("change", Json::of("rejected")),
-            ("code", Json::of(&error.code)),
-            ("message", Json::of(&*excerpt(&error.message, EXCERPT))),
+            ("code", Json::of(&rejected.error.code)),
+            (
+                "message",
+                Json::of(&*excerpt(&rejected.error.message, EXCERPT)),
+            ),
         ],
-        Undelivered::Dropped { rule, .. } => {
-            vec![("rule", Json::of(rule)), ("change", Json::of("dropped"))]
-        }
+        ConversionError::Dropped(dropped) => vec![
+            ("rule", Json::of(dropped.rule)),
+            ("change", Json::of("dropped")),
+        ],
         _ => return None,
     };
     Some(members.into_iter().collect())

@@ -178,6 +178,9 @@ fn gateway(arguments: &Arguments, files: &BridgeFiles) -> Gateway {
     if let Some(seconds) = arguments.list_timeout {
         gateway = gateway.with_list_time(Duration::from_secs(seconds as u64));
     }
+    if let Some(severity) = arguments.reject_loss {
+        gateway = gateway.with_rejected_loss(severity.into());
+    }
     if let Some(limit) = &files.rate_limit {
         gateway = gateway.with_rate_limit(limit.clone());
     }

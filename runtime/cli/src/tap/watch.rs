@@ -48,7 +48,8 @@ impl Watch {
         }
         let mut shown = String::new();
         let messages = read_messages(text).ok();
-        for message in messages.iter().flat_map(|messages| &messages.all) {
+        let all = messages.iter().flat_map(|messages| &messages.all);
+        for message in all.flatten() {
             let told = self.told(direction, at, message);
             let _ = writeln!(shown, "{told}");
         }

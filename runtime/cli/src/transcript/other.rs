@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use mcp_revisions_core::{Adapter, Context, Outcome, Revision, Session, Severity, UnknownFields};
-use mcp_revisions_core::{MessageContext, Protocol, Route, convert_messages, read_messages};
-use mcp_wire::MessageKind;
+use mcp_revisions_core::{
+    Adapter, Context, ConversionError, MessageContext, Revision, Session, Severity, UnknownFields,
+    convert_message,
+};
+use mcp_wire::{MessageKind, peek};
 
 use super::said::TranscriptMessage;
 use super::talk::Talk;
@@ -26,7 +28,7 @@ pub(crate) enum Cost {
 impl fmt::Display for Cost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Part(kind) => f.pad(kind.as_str()),
+            Self::Part(severity) => f.pad(severity.as_str()),
             Self::Adapter(adapter) => f.pad(&format!("adapter {}", adapter.as_str())),
             Self::Rejected => f.pad("rejected"),
             Self::Dropped => f.pad("dropped"),
@@ -79,10 +81,9 @@ impl Other {
 
     /// Converts a message to the other revision.
     pub(crate) fn look(&mut self, said: &TranscriptMessage, talk: &Talk) {
-        let Ok(messages) = read_messages(&said.text) else {
+        let Ok(message) = peek(said.text.as_bytes()) else {
             return;
         };
-        let [message] = &*messages.all else { return };
         // The one who asks is the one who sends the method.
         let sender = match message.kind {
             MessageKind::Request | MessageKind::Notification => said.direction,
@@ -96,52 +97,47 @@ impl Other {
         let context = MessageContext::new(conversion)
             .answering(said.method.as_deref())
             .sent_by(sender);
-        let [from, to] =
-            [said.revision, self.revision].map(|revision| Protocol::from(revision).stand_in());
-        let Ok(route) = Route::between(from, to) else {
-            return;
-        };
-        // A message that its own revision does not know was counted, and goes nowhere.
-        let Ok(converted) = convert_messages(&messages, &route, &context) else {
-            return;
-        };
+        let converted = convert_message(&said.text, said.revision, self.revision, &context);
         let method = said.method.clone().unwrap_or_default();
-        for (_, outcome) in converted.messages {
-            self.all += 1;
-            let mut adds = |step: &str, rule: &str, cost: Cost, pointer: String| {
-                let row = self
-                    .losses
-                    .entry((step.to_owned(), rule.to_owned()))
-                    .or_insert_with(|| Effects {
-                        cost,
-                        count: 0,
-                        line: said.line,
-                        pointer,
-                        method: method.clone(),
-                    });
-                row.count += 1;
-            };
-            match outcome {
-                Outcome::Exact(_) | Outcome::Reversible(..) => self.whole += 1,
-                Outcome::Lossy(_, losses) => {
-                    for loss in losses {
-                        let cost = Cost::Part(loss.severity());
-                        adds(loss.step, loss.rule(), cost, loss.pointer());
-                    }
-                }
-                Outcome::RequiresState(needs) => {
-                    let cost = Cost::Adapter(needs.adapter);
-                    adds(needs.step, needs.rule, cost, needs.pointer);
-                }
-                Outcome::Rejected(rejected) => {
-                    let cost = Cost::Rejected;
-                    adds(rejected.step, rejected.rule, cost, rejected.pointer);
-                }
-                Outcome::Dropped(dropped) => {
-                    let cost = Cost::Dropped;
-                    adds(dropped.step, dropped.rule, cost, dropped.pointer);
+        let losses = &mut self.losses;
+        let mut adds = |step: &str, rule: &str, cost: Cost, pointer: String| {
+            let row = losses
+                .entry((step.to_owned(), rule.to_owned()))
+                .or_insert_with(|| Effects {
+                    cost,
+                    count: 0,
+                    line: said.line,
+                    pointer,
+                    method: method.clone(),
+                });
+            row.count += 1;
+        };
+        match converted {
+            Ok((_, losses)) if losses.iter().any(|loss| loss.change.is_loss()) => {
+                for loss in losses {
+                    let cost = Cost::Part(loss.severity());
+                    adds(loss.step, loss.rule(), cost, loss.pointer());
                 }
             }
+            Ok(_) => self.whole += 1,
+            Err(ConversionError::RequiresState(needs)) => {
+                let cost = Cost::Adapter(needs.adapter);
+                adds(needs.step, needs.rule, cost, needs.pointer);
+            }
+            Err(ConversionError::Rejected(rejected)) => {
+                adds(
+                    rejected.step,
+                    rejected.rule,
+                    Cost::Rejected,
+                    rejected.pointer,
+                );
+            }
+            Err(ConversionError::Dropped(dropped)) => {
+                adds(dropped.step, dropped.rule, Cost::Dropped, dropped.pointer);
+            }
+            // A message that its own revision does not know was counted, and goes nowhere.
+            Err(_) => return,
         }
+        self.all += 1;
     }
 }

@@ -104,6 +104,16 @@ impl Talk {
             } else {
                 String::new()
             };
+            let message = match message {
+                Ok(message) => message,
+                Err(problem) => {
+                    let (about, told) = ("JSON-RPC message", &problem.message);
+                    let fault = FindingKind::NoMessage;
+                    self.findings
+                        .add(line, fault, &problem.pointer, about, told);
+                    continue;
+                }
+            };
             let heard = Heard {
                 line,
                 at,

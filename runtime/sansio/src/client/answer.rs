@@ -13,13 +13,13 @@ use super::{Client, PendingRequest, RequestPurpose, Waiting};
 use crate::ask::{outcome, own_id, read_error, spelled_id};
 use crate::client::requests::TaskStage;
 use crate::errors::UNSUPPORTED_PROTOCOL_VERSION;
-use crate::lost::Stopped;
 use crate::negotiate::client::lifecycle::{Evidence, choose, supported};
 use crate::quote::shown;
 use crate::tasks::plain::{has_core_tasks, plain_tools};
 use crate::translate::TextDirection;
 use crate::unread;
 use crate::{Answer, Connection, Event, Exchange, Failure, Ignored, MendedMessage, Output};
+use mcp_revisions_core::ConversionError;
 use mcp_revisions_core::methods;
 
 /// A message, alone or of a batch; or the text that is none, and what is wrong with it.
@@ -429,15 +429,14 @@ impl Connection<Client> {
         let translator = &self.role.translator;
         let carried = match translator.error(TextDirection::In, method, error.clone(), revision) {
             // The application may do what the error asks for, and call again.
-            Err(Stopped::RequiresState(needs))
+            Err(ConversionError::RequiresState(needs))
                 if needs.adapter == Adapter::MultiRoundTrip && self.role.options.adapts =>
             {
                 Ok((error, Vec::new()))
             }
             carried => carried,
         };
-        translator.on_loss.tell(method, revision, id, &carried);
-        let answer = match carried {
+        let answer = match translator.report(method, revision, id, carried) {
             Ok((error, lost)) => {
                 request.losses.extend(lost);
                 Answer::Error(error)

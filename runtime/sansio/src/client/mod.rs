@@ -46,7 +46,7 @@ pub(super) mod session;
 pub(super) mod stamp;
 mod state;
 mod tools;
-mod translate;
+pub(crate) mod translate;
 mod unread;
 
 use std::sync::Arc;
@@ -65,12 +65,12 @@ pub use options::{Channel, Options, Verdict};
 pub use output::Post;
 
 use crate::Limits;
-use crate::lost::LossHook;
-pub use crate::lost::{Lost, Undelivered};
 use crate::mistakes::MistakeHook;
 pub use crate::mistakes::{MistakeOutcome, PeerMistake};
-use crate::translate::Translator;
+use crate::translate::{Translator, translator};
 use mcp_revisions_core::RevisionSet;
+use mcp_revisions_core::{LossHook, Severity};
+pub use mcp_revisions_core::{MessageLosses, PeerRole};
 use requests::{Called, PendingRequest, RequestPurpose, Waiting};
 
 /// The options of a client whose application speaks one revision.
@@ -85,7 +85,7 @@ impl Client {
     /// Creates a client whose application speaks the revision `app`, one of [`Revision::CONVERTED`].
     #[must_use]
     pub fn new(app: Revision, options: Options) -> Self {
-        let mut translator = Translator::new(app, Direction::ClientToServer);
+        let mut translator = translator(app, Direction::ClientToServer);
         translator.policy = options.policy;
         let latest = RevisionSet::per_request().latest(Lifecycle::PerRequest);
         let capabilities =
@@ -104,7 +104,7 @@ impl Client {
     /// Sets a hook that is called for each message that lost something on its way to or from the server, and for each that
     /// was refused or dropped.
     #[must_use]
-    pub fn on_loss(self, hook: impl Fn(&Lost<'_>) + Send + Sync + 'static) -> Self {
+    pub fn on_loss(self, hook: impl Fn(&MessageLosses<'_>) + Send + Sync + 'static) -> Self {
         self.with_loss_hook(LossHook::new(hook))
     }
 
@@ -125,6 +125,13 @@ impl Client {
     /// Sets the hook that hears of losses; see [`on_loss`](Self::on_loss).
     pub fn with_loss_hook(mut self, on_loss: LossHook) -> Self {
         self.translator.on_loss = on_loss;
+        self
+    }
+
+    /// Refuses each request that has a loss of this severity or worse, itself or in its result; none by default.
+    #[must_use]
+    pub fn with_rejected_loss(mut self, severity: Option<Severity>) -> Self {
+        self.translator.rejected = severity;
         self
     }
 

@@ -12,13 +12,13 @@ use super::{Called, Client, PendingRequest, RequestPurpose};
 use crate::ask::own_id;
 use crate::errors;
 use crate::json::object;
-use crate::lost::Stopped;
 use crate::quote::quotable;
 use crate::translate::{TextDirection, no_params};
 use crate::{
     Answer, Caller, Cancelled, Connection, CustomNotification, Event, Exchange, Fate, Ignored,
     IncomingRequest, MendedMessage, Notification, SendOutcome, Token,
 };
+use mcp_revisions_core::ConversionError;
 use mcp_revisions_core::known_method;
 use mcp_revisions_core::methods;
 
@@ -127,7 +127,7 @@ impl Connection<Client> {
         losses: Vec<Loss>,
         peer: Revision,
     ) {
-        (self.role.translator.on_loss).tell_losses(method, peer, None, &losses);
+        (self.role.translator).tell_losses(method, peer, None, &losses);
         let (token, caller) = (self.new_token(), self.caller(peer));
         self.state.calls.insert(token, called);
         self.tell(Event::Request(IncomingRequest {
@@ -424,8 +424,9 @@ fn numbered(token: &Json) -> Option<i64> {
 }
 
 /// Returns the name of a method, as the tables have it.
-pub(crate) fn named(method: &str) -> Result<&'static str, Stopped> {
-    known_method(method).ok_or_else(|| Stopped::Unknown(format!("no revision has `{method}`")))
+pub(crate) fn named(method: &str) -> Result<&'static str, ConversionError> {
+    known_method(method)
+        .ok_or_else(|| ConversionError::Unknown(format!("no revision has `{method}`")))
 }
 
 impl<Method> IncomingRequest<Method> {

@@ -14,7 +14,6 @@ use super::translate::without_claims;
 use super::{Channel, Client, PendingRequest, RequestPurpose, Waiting};
 use crate::errors;
 use crate::events::cancelled;
-use crate::lost::Translated;
 use crate::params;
 use crate::tasks::client::is_of_extension;
 use crate::translate::{TextDirection, no_params};
@@ -22,6 +21,7 @@ use crate::{
     Answer, Connection, Exchange, Failure, Fate, OutgoingRequest, Output, Profile, SendOutcome, To,
     Token,
 };
+use mcp_revisions_core::Conversion;
 use mcp_revisions_core::methods;
 use mcp_wire::meta;
 
@@ -81,17 +81,18 @@ impl Connection<Client> {
             .or(own_level)
             .or_else(|| self.state.session.log_level.clone())
             .or_else(|| self.default_log_level(revision));
-        let carried = self.carried(method, params, revision);
-        if carried.is_err() {
-            let translator = &self.role.translator;
-            translator.on_loss.tell(method, revision, None, &carried);
+        let mut carried = self.carried(method, params, revision);
+        // Whoever it is asked for, the server was told of one client in the handshake.
+        if let (None, Ok((_, losses))) = (behalf, &mut carried) {
+            without_claims(losses);
+        }
+        let translator = &self.role.translator;
+        let carried = translator.checked(method, carried);
+        if let Err(error) = &carried {
+            translator.tell_undelivered(method, revision, None, error);
         }
         let (params, losses) = carried.map_err(Failure::of_params)?;
-        // Whoever it is asked for, the server was told of one client in the handshake.
-        request.losses = match behalf {
-            None => without_claims(losses),
-            Some(_) => losses,
-        };
+        request.losses = losses;
         let params = match &request.retry {
             Some(resumed) if resumed.revision != revision => {
                 // The questions were those of a server that speaks otherwise by now.
@@ -119,7 +120,7 @@ impl Connection<Client> {
         method: &str,
         params: Option<Json>,
         to: Revision,
-    ) -> Translated<Option<Json>> {
+    ) -> Conversion<Option<Json>> {
         if self.is_other(method, to) {
             return Ok((unclaimed(params, to), Vec::new()));
         }
@@ -168,7 +169,7 @@ impl Connection<Client> {
         let progress_token = progress_token(params.as_ref());
         let method = request.ask.method.clone();
         let name = RequestId::from(id);
-        (self.role.translator.on_loss).tell_losses(&method, revision, Some(&name), &request.losses);
+        (self.role.translator).tell_losses(&method, revision, Some(&name), &request.losses);
         let extra = match revision.lifecycle() {
             Lifecycle::PerRequest => {
                 self.repeated(&method, &request.ask.headers, params.as_ref(), revision)
@@ -294,8 +295,7 @@ impl Connection<Client> {
         }
         let carried = self.carried(method, params.cloned(), revision);
         let translator = &self.role.translator;
-        translator.on_loss.tell(method, revision, None, &carried);
-        match carried {
+        match translator.report(method, revision, None, carried) {
             Ok((params, losses)) => {
                 self.post_notification(method, params, revision);
                 SendOutcome {

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use mcp_revisions_core::{Context, Failure, Loss, Outcome, Part, Revision, Subject};
-use mcp_wire::{Direction, ErrorObject, Json, Peeked, Raw, RequestId};
+use mcp_revisions_core::translate::read_part;
+use mcp_revisions_core::{ConversionError, Loss, Outcome, Part, Revision, Subject};
+use mcp_wire::{Direction, Json, Peeked, Raw, RequestId};
 
 use crate::errors::{self, Refusal};
 use crate::server::Server;
@@ -35,9 +36,9 @@ impl Connection<Server> {
             );
         };
         let lost = self.role.introductions.losses(revision);
-        let on_loss = &self.role.translator.on_loss;
+        let translator = &self.role.translator;
         for losses in [&losses, lost] {
-            on_loss.tell_losses(methods::INITIALIZE, revision, Some(id), losses);
+            translator.tell_losses(methods::INITIALIZE, revision, Some(id), losses);
         }
         self.state.session = Some(Box::new(self.role.opened(revision, caller)));
         self.tell(Event::Opened(revision));
@@ -78,7 +79,7 @@ impl Server {
     }
 }
 
-fn said(part: Result<Option<Outcome<Json>>, Failure>) -> Option<Json> {
+fn said(part: Result<Option<Outcome<Json>>, mcp_revisions_core::Failure>) -> Option<Json> {
     part.ok()??.value()
 }
 
@@ -93,16 +94,12 @@ fn introduced(
         Part::Params,
         Some(Direction::ClientToServer),
     );
-    let cx = Context::new(mcp_revisions_core::UnknownFields::Drop);
-    let losses = match mcp_revisions_core::convert(subject, revision, revision, text, cx) {
-        Ok(outcome) => outcome.losses().to_vec(),
-        Err(Failure::Invalid(error)) => {
-            return Err(Box::new(Refusal {
-                error: ErrorObject::new(ErrorObject::INVALID_PARAMS, subject.refusal(&error)),
-                status: 200,
-            }));
+    let losses = match read_part(subject, revision, text) {
+        Ok((_, losses)) => losses,
+        Err(why @ ConversionError::Invalid(_)) => {
+            return Err(errors::invalid_params(&why.to_string()));
         }
-        Err(Failure::Unknown(_)) => Vec::new(),
+        Err(_) => Vec::new(),
     };
     let caller = Caller {
         revision,

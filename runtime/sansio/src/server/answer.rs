@@ -15,7 +15,6 @@ use crate::input_required;
 use crate::input_required::server::allowed;
 use crate::input_required::server::suspend::in_place_of;
 use crate::json::object;
-use crate::lost::{Stopped, Translated};
 use crate::translate::TextDirection;
 use crate::{
     Caller, Cancelled, Connection, Event, Exchange, Fate, NeedsAdapter, Output, SendOutcome, Token,
@@ -23,6 +22,7 @@ use crate::{
 use mcp_revisions_core::find_method;
 use mcp_revisions_core::is_handshake;
 use mcp_revisions_core::methods;
+use mcp_revisions_core::{Conversion, ConversionError};
 use mcp_wire::meta;
 
 impl Connection<Server> {
@@ -80,7 +80,7 @@ impl Connection<Server> {
                     .translator
                     .result(TextDirection::Out, method, &result, peer)
                 {
-                    Err(Stopped::RequiresState(needs)) => {
+                    Err(ConversionError::RequiresState(needs)) => {
                         self.adapt(token, &needs, Ok(result), now)
                     }
                     translated => self.deliver(
@@ -95,7 +95,7 @@ impl Connection<Server> {
                     .translator
                     .error(TextDirection::Out, method, error.clone(), peer)
                 {
-                    Err(Stopped::RequiresState(needs)) => {
+                    Err(ConversionError::RequiresState(needs)) => {
                         self.adapt(token, &needs, Err(error), now)
                     }
                     translated => self.deliver(
@@ -171,21 +171,22 @@ impl Connection<Server> {
     fn deliver(
         &mut self,
         token: Token,
-        translated: Translated<Result<Json, ErrorObject>>,
+        translated: Conversion<Result<Json, ErrorObject>>,
     ) -> SendOutcome {
         let Some(pending) = self.state.get(token) else {
             return SendOutcome::of(Fate::Unknown);
         };
         let (method, peer) = (pending.method, pending.peer);
-        (self.role.translator.on_loss).tell(method, peer, Some(&pending.id), &translated);
+        let translator = &self.role.translator;
+        let translated = translator.report(method, peer, Some(&pending.id), translated);
         let (result, losses, fate) = match translated {
             Ok((result, losses)) => (result, losses, Fate::Sent),
-            Err(Stopped::Dropped(rule)) => {
+            Err(ConversionError::Dropped(dropped)) => {
                 let error = errors::internal("the revision of the client has no such answer").error;
-                (Err(error), Vec::new(), Fate::Dropped(rule))
+                (Err(error), Vec::new(), Fate::Dropped(dropped.rule))
             }
             // No adapter takes it.
-            Err(Stopped::RequiresState(needs)) => {
+            Err(ConversionError::RequiresState(needs)) => {
                 let needs = NeedsAdapter::new(&needs, method, peer);
                 (
                     Err(errors::internal(&needs.to_string()).error),
@@ -301,7 +302,7 @@ impl Connection<Server> {
                 let (error, losses) = in_place_of(error, &pending.caller, needs);
                 Ok((Err(error), losses))
             }
-            _ => Err(Stopped::RequiresState(needs.clone())),
+            _ => Err(ConversionError::RequiresState(needs.clone())),
         };
         self.deliver(token, translated)
     }

@@ -96,9 +96,11 @@ impl Connection<Server> {
             .role
             .translator
             .params(TextDirection::Out, row.name, given, peer);
+        let translator = &self.role.translator;
+        let carried = translator.checked(row.name, carried);
         // Only what is sent gets an id.
         let id = (carried.is_ok()).then(|| RequestId::from(self.state.last_ask.wrapping_add(1)));
-        (self.role.translator.on_loss).tell(row.name, peer, id.as_ref(), &carried);
+        let carried = translator.report(row.name, peer, id.as_ref(), carried);
         match carried {
             Ok((text, losses)) => {
                 let by = AskedBy::Application(key);
@@ -114,7 +116,7 @@ impl Connection<Server> {
                 stopped,
                 method,
                 peer,
-                ErrorObject::INTERNAL_ERROR,
+                ErrorObject::INVALID_PARAMS,
             )),
         }
     }

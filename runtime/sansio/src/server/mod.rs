@@ -77,13 +77,13 @@ pub use sessions::{NewSession, Owner, Sessions, SessionsFull};
 use crate::Limits;
 use crate::input_required::server::seal::Seal;
 use crate::json::declares;
-use crate::lost::LossHook;
-pub use crate::lost::{Lost, Undelivered};
 use crate::mistakes::MistakeHook;
 pub use crate::mistakes::{MistakeOutcome, PeerMistake};
 use crate::tasks::server::served::ServedTasks;
-use crate::translate::Translator;
+use crate::translate::{Translator, translator};
 use mcp_revisions_core::RevisionSet;
+use mcp_revisions_core::{LossHook, Severity};
+pub use mcp_revisions_core::{MessageLosses, PeerRole};
 
 /// A server whose handlers speak one revision.
 pub struct Server {
@@ -108,7 +108,7 @@ impl Server {
     /// Returns an error if the profile is not one of that revision.
     pub fn new(app: Revision, profile: Profile) -> Result<Self, ProfileError> {
         Ok(Self {
-            translator: Translator::new(app, Direction::ServerToClient),
+            translator: translator(app, Direction::ServerToClient),
             served: RevisionSet::all(),
             limits: Limits::default(),
             introductions: Introductions::new(profile, app)?,
@@ -136,6 +136,13 @@ impl Server {
     #[must_use]
     pub fn with_unknown_fields(mut self, policy: UnknownFields) -> Self {
         self.translator.policy = policy;
+        self
+    }
+
+    /// Answers each request with an error that has a loss of this severity or worse, itself or in its result; none by default.
+    #[must_use]
+    pub fn with_rejected_loss(mut self, severity: Option<Severity>) -> Self {
+        self.translator.rejected = severity;
         self
     }
 
@@ -203,8 +210,14 @@ impl Server {
     /// Sets a hook that is called with the losses of each message in conversion to or from a peer, and with
     /// messages that were refused or dropped.
     #[must_use]
-    pub fn on_loss(mut self, hook: impl Fn(&Lost<'_>) + Send + Sync + 'static) -> Self {
-        self.translator.on_loss = LossHook::new(hook);
+    pub fn on_loss(self, hook: impl Fn(&MessageLosses<'_>) + Send + Sync + 'static) -> Self {
+        self.with_loss_hook(LossHook::new(hook))
+    }
+
+    /// Sets the hook that hears of losses; see [`on_loss`](Self::on_loss).
+    #[must_use]
+    pub fn with_loss_hook(mut self, on_loss: LossHook) -> Self {
+        self.translator.on_loss = on_loss;
         self
     }
 
@@ -218,8 +231,11 @@ impl Server {
     }
 
     /// Adds a hook before the one of [`on_loss`](Self::on_loss).
-    pub fn with_loss_counter(mut self, count: impl Fn(&Lost<'_>) + Send + Sync + 'static) -> Self {
-        self.translator.on_loss = self.translator.on_loss.behind(count);
+    pub fn with_loss_counter(
+        mut self,
+        count: impl Fn(&MessageLosses<'_>) + Send + Sync + 'static,
+    ) -> Self {
+        self.translator.on_loss = std::mem::take(&mut self.translator.on_loss).behind(count);
         self
     }
 
@@ -231,7 +247,7 @@ impl Server {
         request: Option<&RequestId>,
         losses: &[Loss],
     ) {
-        (self.translator.on_loss).tell_losses(method, peer, request, losses);
+        (self.translator).tell_losses(method, peer, request, losses);
     }
 
     /// Reports a message of a client that its handler cannot read.

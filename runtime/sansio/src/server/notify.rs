@@ -13,11 +13,11 @@ use super::reply::Outgoing;
 use super::requests::PendingCall;
 use crate::errors;
 use crate::json::object;
-use crate::lost::Stopped;
 use crate::subscriptions::Filter;
 use crate::tasks::server::{with_task_ids, without_task_ids};
 use crate::translate::{TextDirection, no_params};
 use crate::{Connection, Fate, LogLevel, SendOutcome, To};
+use mcp_revisions_core::ConversionError;
 use mcp_revisions_core::find_method;
 use mcp_revisions_core::is_handshake;
 use mcp_revisions_core::methods;
@@ -95,7 +95,7 @@ impl Connection<Server> {
         let carried = translator.params_told(TextDirection::Out, method, own, peer, about);
         let (text, losses) = match carried {
             Ok((text, losses)) => (text, losses),
-            Err(Stopped::RequiresState(needs))
+            Err(ConversionError::RequiresState(needs))
                 if needs.adapter == Adapter::Subscription && self.tell_streams(method, own) =>
             {
                 return SendOutcome::of(Fate::Adapted);

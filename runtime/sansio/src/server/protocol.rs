@@ -27,8 +27,8 @@ impl Connection<Server> {
             methods::SERVER_DISCOVER => {
                 let introductions = &self.role.introductions;
                 let result = introductions.discover_result(peer, self.role.served)?;
-                let on_loss = &self.role.translator.on_loss;
-                on_loss.tell_losses(method, peer, Some(id), introductions.losses(peer));
+                let translator = &self.role.translator;
+                translator.tell_losses(method, peer, Some(id), introductions.losses(peer));
                 Some(MessageReply::answered(id, result.text()))
             }
             methods::LOGGING_SET_LEVEL => Some(match self.set_level(message, peer) {

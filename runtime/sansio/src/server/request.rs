@@ -12,12 +12,12 @@ use super::reply::MessageReply;
 use super::requests::{Opened, PendingCall};
 use crate::errors::{self, Refusal};
 use crate::input_required::server::seal::{Broken, Issued};
-use crate::lost::{MessageMistake, Stopped, Translated};
 use crate::translate::no_params;
 use crate::{Caller, Connection, Event, LogLevel, NeedsAdapter};
 use mcp_revisions_core::find_method;
 use mcp_revisions_core::is_handshake;
 use mcp_revisions_core::methods;
+use mcp_revisions_core::{Conversion, ConversionError, Failure, Part, Subject};
 
 /// The method that a request asks for.
 #[derive(Clone, Copy)]
@@ -95,11 +95,14 @@ impl Connection<Server> {
             {
                 self.role
                     .params_in(name, message.params, peer, session)
-                    .and_then(|(params, losses)| Ok((with_own_state(&params, &own)?, losses)))
+                    .and_then(|(params, losses)| Ok((with_own_state(name, &params, &own)?, losses)))
             }
             (_, Some(_)) => {
                 let adapter = Adapter::MultiRoundTrip;
-                Err(Stopped::RequiresState(needs_state(adapter, wanted.name())))
+                Err(ConversionError::RequiresState(needs_state(
+                    adapter,
+                    wanted.name(),
+                )))
             }
             (WantedMethod::Known(_, name), None) => {
                 self.role.params_in(name, message.params, peer, session)
@@ -114,7 +117,8 @@ impl Connection<Server> {
             losses.retain(|loss| pending.task.is_none() || !loss.is_at(&["task"]));
             (params, losses)
         });
-        (self.role.translator.on_loss).tell(wanted.name(), peer, Some(&pending.id), &carried);
+        let translator = &self.role.translator;
+        let carried = translator.report(wanted.name(), peer, Some(&pending.id), carried);
         if let Ok((params, _)) = &carried {
             let keeps = asks_back || wanted.name() == methods::SUBSCRIPTIONS_LISTEN;
             pending.params = keeps.then(|| params.clone());
@@ -189,7 +193,7 @@ impl Connection<Server> {
         &mut self,
         incoming: IncomingMessage<'_>,
         pending: Box<PendingCall>,
-        carried: Translated<Json>,
+        carried: Conversion<Json>,
     ) -> MessageReply {
         let (method, peer) = (pending.method, pending.peer);
         match carried {
@@ -206,12 +210,12 @@ impl Connection<Server> {
                 self.call(token, method, params, losses);
                 MessageReply::Later
             }
-            Err(Stopped::Dropped(_)) => {
+            Err(ConversionError::Dropped(_)) => {
                 let name = incoming.message.method.as_deref().unwrap_or_default();
                 let refusal = errors::method_not_found(name, peer.lifecycle());
                 MessageReply::refused(Some(&pending.id), &refusal)
             }
-            Err(Stopped::RequiresState(needs)) => {
+            Err(ConversionError::RequiresState(needs)) => {
                 let (id, params) = (pending.id.clone(), incoming.message.params);
                 if self.adapt_request(pending, params.map(Raw::to_json), &needs, incoming.now) {
                     return MessageReply::Later;
@@ -233,11 +237,10 @@ impl Connection<Server> {
 }
 
 /// Returns the params of a request that is made again, with the application's own state as it was before it was signed.
-fn with_own_state(params: &Json, own: &str) -> Result<Json, Stopped> {
-    let mut members = params.read::<Map<Json>>().map_err(|error| {
-        let told = format!("the client's params are not valid: {error}");
-        Stopped::Invalid(Box::new(MessageMistake::saying(told, error)))
-    })?;
+fn with_own_state(method: &str, params: &Json, own: &str) -> Result<Json, ConversionError> {
+    let subject = Subject::Method(method, Part::Params, Some(Direction::ClientToServer));
+    let invalid = |error| ConversionError::of_subject(subject, Failure::Invalid(error));
+    let mut members = params.read::<Map<Json>>().map_err(invalid)?;
     members.insert("requestState", Json::of(own));
     Ok(Json::of(&members))
 }

@@ -7,8 +7,8 @@ use mcp_wire::{Json, Raw};
 
 use super::Server;
 use super::requests::Opened;
-use crate::lost::Translated;
 use crate::translate::{NO_PARAMS, TextDirection, no_params};
+use mcp_revisions_core::Conversion;
 use mcp_revisions_core::is_handshake;
 use mcp_wire::meta;
 
@@ -20,7 +20,7 @@ impl Server {
         params: Option<Raw<'_>>,
         peer: Revision,
         session: Option<&Opened>,
-    ) -> Translated<Json> {
+    ) -> Conversion<Json> {
         if peer.same_types(self.app()) {
             return Ok((params.map_or_else(no_params, Raw::to_json), Vec::new()));
         }

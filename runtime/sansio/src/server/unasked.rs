@@ -11,7 +11,6 @@ use super::reply::MessageReply;
 use super::requests::{AskedBy, ServerRequest};
 use crate::ask::{outcome, own_id, read_error, spelled_id};
 use crate::errors;
-use crate::lost::Stopped;
 use crate::quote::shown;
 use crate::translate::{TextDirection, no_params};
 use crate::{
@@ -67,7 +66,7 @@ impl Connection<Server> {
         let method = self.role.translator.app_name(row.name, peer);
         let carried = self.role.params_in(method, message.params, peer, session);
         let translator = &self.role.translator;
-        translator.on_loss.tell(method, peer, None, &carried);
+        let carried = translator.report(method, peer, None, carried);
         match carried {
             Ok((params, losses)) => self.told(Event::Notification(Notification {
                 method,
@@ -177,9 +176,6 @@ impl Connection<Server> {
                     translator.result_told(TextDirection::In, method, &result, asked.peer, id);
                 match carried {
                     Ok((result, losses)) => (Ok(result), losses),
-                    Err(Stopped::Invalid(mistake)) => {
-                        (Err(errors::internal(&mistake.told).error), Vec::new())
-                    }
                     Err(stopped) => (
                         Err(stopped.into_error(ErrorObject::INTERNAL_ERROR)),
                         Vec::new(),

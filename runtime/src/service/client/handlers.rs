@@ -22,6 +22,7 @@ use crate::transport::client::{
 use crate::transport::observe;
 use crate::transport::queue::{QueueReceiver, QueueSender, Queued, queue};
 use crate::transport::spawn::{Boxed, boxed, spawn};
+use mcp_revisions_sansio::PeerRole;
 use mcp_revisions_sansio::client::{
     Client, CustomNotification, Event, Ignored, IncomingRequest, Notification, Token,
 };
@@ -99,7 +100,13 @@ where
         let Some((params, losses)) = meant.flatten() else {
             return answer;
         };
-        (self.how.on_loss).tell_losses(method, call.peer, call.id.as_ref(), &losses);
+        (self.how.on_loss).tell_losses(
+            PeerRole::Server,
+            method,
+            call.peer,
+            call.id.as_ref(),
+            &losses,
+        );
         request(&params, self.context(handle)).await
     }
 
@@ -128,7 +135,7 @@ where
         let Some((params, losses)) = params_meant::<App>(SERVER, method, &params) else {
             return handle.leave_out(Ignored::Invalid(method.to_owned(), error.to_string()));
         };
-        (self.how.on_loss).tell_losses(method, peer, None, &losses);
+        (self.how.on_loss).tell_losses(PeerRole::Server, method, peer, None, &losses);
         let _ = note(&params, self.context(handle)).await;
     }
 }

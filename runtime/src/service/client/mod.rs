@@ -48,10 +48,10 @@ use crate::transport::client::{Handle, RequestReply};
 use crate::transport::observe::ClientOperation;
 use cache::{Cache, CacheKey, CacheUsers};
 use mcp_revisions_sansio::LogLevel;
-use mcp_revisions_sansio::LossHook;
 use mcp_revisions_sansio::client::{
     Answer, Failure, Fate, OutgoingRequest, Profile, ServerFacts, TaskState, Verdict,
 };
+use mcp_revisions_sansio::{LossHook, PeerRole};
 
 pub use crate::transport::client::servers::*;
 pub use listen::{Change, ChangeStream};
@@ -446,7 +446,7 @@ impl<App: Spoken> Caller for Client<App> {
         };
         match mcp_revisions_core::convert(subject, app, app, result.text(), Default::default()) {
             Ok(Outcome::Lossy(result, losses)) => {
-                (self.how.on_loss).tell_losses(method, app, None, &losses);
+                (self.how.on_loss).tell_losses(PeerRole::Server, method, app, None, &losses);
                 Ok(result)
             }
             Err(mcp_revisions_core::Failure::Invalid(error)) => Err(refused(error)),

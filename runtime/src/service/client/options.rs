@@ -18,7 +18,7 @@ use crate::transport::client::Transport;
 use crate::transport::panics::guarded;
 use crate::{Limits, RevisionSet};
 use mcp_revisions_sansio::client::{self, Channel, Options, Profile, Verdict};
-use mcp_revisions_sansio::{LossHook, Lost};
+use mcp_revisions_sansio::{LossHook, MessageLosses};
 use mcp_revisions_sansio::{MistakeHook, PeerMistake};
 
 /// A client that is not connected yet.
@@ -103,7 +103,7 @@ impl<App: Spoken, H> ClientBuilder<App, H> {
 
     /// Sets a hook that is called for each message that lost something on its way to or from the server, and for each that
     /// was refused or dropped.
-    pub fn on_loss(mut self, hook: impl Fn(&Lost<'_>) + Send + Sync + 'static) -> Self {
+    pub fn on_loss(mut self, hook: impl Fn(&MessageLosses<'_>) + Send + Sync + 'static) -> Self {
         self.told.on_loss = LossHook::new(guarded(hook));
         self
     }

@@ -34,16 +34,16 @@ use crate::layer::{LayerMessage, Layers};
 use crate::transport::panics::guarded;
 use crate::{Limits, RevisionSet};
 use mcp_revisions_sansio::server;
-use mcp_revisions_sansio::server::{Lost, PeerMistake, Profile, ProfileError};
+use mcp_revisions_sansio::server::{MessageLosses, PeerMistake, Profile, ProfileError};
 
 pub use blocking::BlockingCall;
 pub use context::RequestContext;
-#[cfg(all(feature = "client", feature = "router"))]
-pub use test_call::{TestCall, TestRecord};
 use handlers::{TypedHandlers, room};
 #[cfg(feature = "ext-tasks")]
 pub use mcp_revisions_sansio::server::{TaskOptions, TaskSupport};
 pub(in crate::service) use states::States;
+#[cfg(all(feature = "client", feature = "router"))]
+pub use test_call::{TestCall, TestRecord};
 
 /// Builder of a server: its implementation info, capabilities and revisions.
 ///
@@ -241,7 +241,7 @@ impl<App: Spoken> McpServer<App> {
     /// # }
     /// ```
     #[must_use]
-    pub fn on_loss(mut self, hook: impl Fn(&Lost<'_>) + Send + Sync + 'static) -> Self {
+    pub fn on_loss(mut self, hook: impl Fn(&MessageLosses<'_>) + Send + Sync + 'static) -> Self {
         self.server = self.server.on_loss(trace::quiet(guarded(hook)));
         self
     }

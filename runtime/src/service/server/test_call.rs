@@ -137,7 +137,9 @@ impl RequestContext<Latest> {
             contexts,
             shared: Arc::clone(&shared),
         };
-        let server = Server::new(&info).build(server).map_err(Error::internal)?;
+        let server = Server::<Latest>::new(&info)
+            .build(server)
+            .map_err(Error::internal)?;
         let builder = Client::builder(&info).with_handlers(TestClient(Arc::clone(&shared)));
         let client = server.client(builder);
         let (progress, logs) = (Arc::clone(&shared), Arc::clone(&shared));

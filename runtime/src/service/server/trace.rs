@@ -32,7 +32,7 @@ use tracing_subscriber::registry::LookupSpan;
 
 use crate::methods;
 use crate::serve::Peer;
-use mcp_revisions_sansio::server::{IncomingRequest, LogLevel, Lost};
+use mcp_revisions_sansio::server::{IncomingRequest, LogLevel, MessageLosses};
 
 /// The target of the spans of calls.
 const TARGET: &str = "mcp_revisions::call";
@@ -63,7 +63,7 @@ impl Drop for QuietTime {
 }
 
 /// Returns a hook whose events are sent to no client.
-pub(super) fn quiet(hook: impl Fn(&Lost<'_>)) -> impl Fn(&Lost<'_>) {
+pub(super) fn quiet(hook: impl Fn(&MessageLosses<'_>)) -> impl Fn(&MessageLosses<'_>) {
     move |lost| {
         let _quiet = QuietTime::begin();
         hook(lost);

@@ -1,6 +1,6 @@
 //! The stand-in for the spans of calls, without feature `tracing`.
 
-use mcp_revisions_sansio::server::{IncomingRequest, Lost};
+use mcp_revisions_sansio::server::{IncomingRequest, MessageLosses};
 use mcp_wire::ErrorObject;
 
 use crate::serve::Peer;
@@ -9,7 +9,7 @@ use crate::serve::Peer;
 pub(super) struct NoSpan {}
 
 /// Returns the hook as it is.
-pub(super) fn quiet(hook: impl Fn(&Lost<'_>)) -> impl Fn(&Lost<'_>) {
+pub(super) fn quiet(hook: impl Fn(&MessageLosses<'_>)) -> impl Fn(&MessageLosses<'_>) {
     hook
 }
 

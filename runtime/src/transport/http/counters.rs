@@ -9,7 +9,7 @@ use super::tools::OwnList;
 use crate::serve::{AnyHandler, HandlerFuture, Peer, Session};
 use crate::transport::observe;
 use crate::transport::panics::lock;
-use mcp_revisions_sansio::server::{Lost, Undelivered};
+use mcp_revisions_sansio::server::MessageLosses;
 use mcp_revisions_sansio::{CustomRequest, Event, IncomingRequest};
 
 /// The state of a service, at one moment.
@@ -65,15 +65,13 @@ impl CountingHandler {
     }
 
     /// Counts what a message lost.
-    pub(super) fn lost(&self, lost: &Lost<'_>) {
+    pub(super) fn lost(&self, lost: &MessageLosses<'_>) {
         observe::metrics::server::lost(lost);
         let mut losses = lock(&self.losses);
         for loss in lost.losses.iter().filter(|it| it.is_loss()) {
             *losses.entry(loss.rule()).or_default() += 1;
         }
-        if let Some(Undelivered::Rejected { rule, .. } | Undelivered::Dropped { rule }) =
-            lost.undelivered
-        {
+        if let Some(rule) = lost.undelivered.and_then(|error| error.rule()) {
             *losses.entry(rule).or_default() += 1;
         }
     }

@@ -29,11 +29,11 @@ pub(super) fn set_levels(_: &[(&'static str, usize)]) {}
 
 /// The metrics of a server: none.
 pub(crate) mod server {
-    use mcp_revisions_sansio::Lost;
+    use mcp_revisions_sansio::MessageLosses;
 
     pub(crate) fn observed<H>(handler: H, _: &'static str) -> H {
         handler
     }
 
-    pub(crate) fn lost(_: &Lost<'_>) {}
+    pub(crate) fn lost(_: &MessageLosses<'_>) {}
 }

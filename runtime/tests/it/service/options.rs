@@ -113,7 +113,7 @@ async fn a_client_tells_what_its_server_loses() {
         let client = Client::builder(&info())
             .on_loss(move |lost| {
                 let of_a_request = lost.request.is_some();
-                let call = (lost.method.to_owned(), lost.peer, of_a_request);
+                let call = (lost.method.to_owned(), lost.revision, of_a_request);
                 kept.lock().unwrap().push(call);
             })
             .lines(input, output);

@@ -659,6 +659,39 @@ async fn a_function_takes_what_it_needs_of_the_context() {
 }
 
 #[tokio::test]
+async fn a_handler_is_tested_without_a_transport() {
+    let (cx, call) = RequestContext::for_test().await.unwrap();
+    call.answer(json!({"name": "Ada", "age": 36, "colour": "blue"}));
+    let profile: Profile = cx.elicit("Who are you?").await.unwrap();
+    assert_eq!((&*profile.name, profile.age), ("Ada", Some(36)));
+    // A form without an answer is declined.
+    assert!(!cx.confirm("Sure?").await.unwrap());
+    assert_eq!(count(cx).await, "done");
+    let record = call.end().await;
+    assert_eq!(record.questions, ["Who are you?", "Sure?"]);
+    assert_eq!(record.progress.len(), 1);
+    assert_eq!(record.progress[0].total, Some(100.0));
+    assert_eq!(record.logs.len(), 1);
+}
+
+#[test]
+fn an_error_is_asked_for_its_kind_and_its_cause() {
+    use std::error::Error as _;
+    use std::io;
+
+    let refused = Error::from(io::Error::from(io::ErrorKind::ConnectionRefused));
+    let Error::Transport(transport) = &refused else {
+        panic!("{refused}")
+    };
+    assert_eq!(transport.kind(), Some(io::ErrorKind::ConnectionRefused));
+    let causes = std::iter::successors(refused.source(), |cause| cause.source());
+    let mut system = causes.filter_map(|cause| cause.downcast_ref::<io::Error>());
+    assert!(system.next().is_some(), "{refused:?}");
+    let broken = Error::from(JsonObject::from_text("x").unwrap_err());
+    assert!(broken.source().is_some(), "{broken:?}");
+}
+
+#[tokio::test]
 async fn a_handler_reads_the_meta_of_its_call() {
     let trace = |cx: RequestContext<Latest>| async move {
         let parent = cx.meta().and_then(|meta| meta.get("traceparent"));

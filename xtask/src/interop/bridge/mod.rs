@@ -10,7 +10,7 @@ mod talk;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use mcp_revisions_schema::command::CommandOutcome;
+use mcp_revisions_diff::command::CommandOutcome;
 
 use super::peers::{self, PeerRole};
 use crate::process::Built;

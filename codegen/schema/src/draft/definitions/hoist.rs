@@ -7,7 +7,7 @@ use crate::decision::Settle;
 use crate::model::{Shape, Ty};
 use crate::naming::pascal_case;
 use crate::schema::{SchemaNode, Unsupported};
-use crate::spec::sheet::quoted;
+use crate::spec::toml_text::quoted;
 
 /// Maximum number of definitions that are read ahead, one for the sake of the other.
 const MAX_AHEAD: usize = 4;

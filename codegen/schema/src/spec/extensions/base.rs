@@ -22,7 +22,7 @@ fn on(raw: &Value, base: &Revision) -> Value {
 }
 
 /// Returns the same with what errata name of the revision.
-pub(crate) fn on_for<'e>(
+pub fn on_for<'e>(
     raw: &Value,
     base: &Revision,
     errata: impl IntoIterator<Item = &'e Erratum>,
@@ -78,7 +78,7 @@ fn referred(schema: &Value) -> SortedSet<String> {
 }
 
 /// Returns the definitions of a schema that have the name of one of a revision: the name, the schema's and the revision's.
-pub(in crate::spec) fn copied<'s>(
+pub fn copied<'s>(
     raw: &'s Value,
     base: &'s Revision,
 ) -> impl Iterator<Item = (&'s str, &'s Value, &'s Value)> {

@@ -27,7 +27,7 @@ impl Dangling {
 }
 
 /// Returns a schema without its references to nothing.
-pub(crate) fn without_dangling(schema: &Value) -> Value {
+pub fn without_dangling(schema: &Value) -> Value {
     let mut mended = schema.clone();
     let _ = taken_out(&mut mended, schema);
     mended

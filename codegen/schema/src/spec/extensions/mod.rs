@@ -20,20 +20,17 @@ use super::methods::messages;
 use super::range::Order;
 use super::roles::lists;
 use super::rules::RuleFile;
-use super::{ERRATA, Revision, RevisionStage, Spec, SpecDirectory, canonical, revisions};
+use super::{ERRATA, Revision, RevisionStage, Spec, SpecSources, canonical, revisions};
 use crate::Error;
 use crate::pointer::escaped;
-pub(super) use base::copied;
-pub(crate) use base::on_for;
-pub use dangling::Dangling;
-pub(crate) use dangling::without_dangling;
-pub(crate) use rows::stated_kind;
-pub(super) use rows::{ExtensionRows, StateRow};
+pub use base::{copied, on_for};
+pub use dangling::{Dangling, without_dangling};
+pub use rows::{ExtensionRows, StateRow, stated_kind};
 
 /// The folder of the extensions, below the spec directory.
-pub(crate) const FOLDER: &str = "extensions";
+pub const FOLDER: &str = "extensions";
 /// The file of the facts of an extension, in its folder.
-pub(crate) const FACTS: &str = "extension.toml";
+pub const FACTS: &str = "extension.toml";
 
 /// A published state of an extension of the protocol.
 #[derive(Clone, Debug, Default)]
@@ -154,7 +151,7 @@ pub struct Core {
 impl Extension {
     /// Reads the states of an extension, oldest first.
     pub(super) fn load(
-        directory: &SpecDirectory,
+        directory: &SpecSources,
         name: &str,
         revisions: &[Revision],
     ) -> Result<Vec<Self>, Error> {
@@ -203,7 +200,7 @@ impl Extension {
 
     /// Reads one state by the rows of its extension.
     fn load_state(
-        directory: &SpecDirectory,
+        directory: &SpecSources,
         name: &str,
         (facts, rows, state): (&RuleFile, &ExtensionRows, &StateRow),
         (errata_file, errata): (&RuleFile, &[Erratum]),
@@ -397,7 +394,7 @@ impl Extension {
 }
 
 /// Returns the names of the folders of extensions.
-pub(super) fn names(directory: &SpecDirectory) -> SortedSet<String> {
+pub(super) fn names(directory: &SpecSources) -> SortedSet<String> {
     let inner = |path: &String| {
         Some(
             path.strip_prefix(FOLDER)?
@@ -411,7 +408,7 @@ pub(super) fn names(directory: &SpecDirectory) -> SortedSet<String> {
 }
 
 /// Returns the schema of a state, below the spec directory.
-pub(super) fn schema_name(name: &str, state: &str) -> String {
+pub fn schema_name(name: &str, state: &str) -> String {
     format!("{FOLDER}/{name}/{state}/schema.json")
 }
 
@@ -437,7 +434,7 @@ pub(super) fn orders(extensions: &[Extension]) -> SortedMap<String, Order> {
 }
 
 /// Returns the extension that a schema is a state of: the first one that has one of its messages.
-pub(crate) fn extension_of<'s>(schema: &Value, spec: &'s Spec) -> Option<&'s Extension> {
+pub fn extension_of<'s>(schema: &Value, spec: &'s Spec) -> Option<&'s Extension> {
     if lists(schema) {
         return None;
     }
@@ -450,10 +447,10 @@ pub(crate) fn extension_of<'s>(schema: &Value, spec: &'s Spec) -> Option<&'s Ext
 }
 
 /// The form of an extension's identifier.
-pub(super) const IDENTIFIER: &str = "a prefix, `/` and a name: io.modelcontextprotocol/tasks";
+pub const IDENTIFIER: &str = "a prefix, `/` and a name: io.modelcontextprotocol/tasks";
 
 /// Returns whether a text is an identifier of an extension: a prefix and a name.
-pub(super) fn is_identifier(text: &str) -> bool {
+pub fn is_identifier(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
     let part = |part: &str| !part.is_empty() && part.bytes().all(plain);
     text.split_once('/')

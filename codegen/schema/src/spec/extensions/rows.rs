@@ -21,15 +21,18 @@ use crate::sorted::SortedSet;
 /// The content of `extension.toml`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::spec) struct ExtensionRows {
-    pub(in crate::spec) identifier: Spanned<String>,
+pub struct ExtensionRows {
+    /// The identifier by which peers declare it.
+    pub identifier: Spanned<String>,
     pub(super) settings: Option<Spanned<String>>,
     #[serde(default)]
     pub(super) roles: Roles,
+    /// Its states, oldest first.
     #[serde(default)]
-    pub(in crate::spec) state: Vec<StateRow>,
+    pub state: Vec<StateRow>,
+    /// The messages of its states.
     #[serde(default)]
-    pub(in crate::spec) method: Vec<MethodRow>,
+    pub method: Vec<MethodRow>,
     #[serde(default)]
     pub(super) result: Vec<ResultRow>,
     #[serde(default)]
@@ -44,29 +47,35 @@ pub(in crate::spec) struct ExtensionRows {
 /// A published state of the extension.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::spec) struct StateRow {
-    pub(in crate::spec) id: Spanned<String>,
-    pub(in crate::spec) status: RevisionStage,
-    pub(in crate::spec) revision: Spanned<String>,
+pub struct StateRow {
+    /// The id.
+    pub id: Spanned<String>,
+    /// The stage.
+    pub status: RevisionStage,
+    /// The revision that it rests on.
+    pub revision: Spanned<String>,
     pub(super) handlers: Option<bool>,
-    pub(in crate::spec) source: Option<String>,
+    /// The path of the schema in the extension's repository.
+    pub source: Option<String>,
     /// The repository and the commit of the page that the schema was written from: upstream has none.
     #[serde(rename = "written-from")]
     pub(super) written_from: Option<Spanned<String>>,
-    pub(in crate::spec) sha256: Option<Spanned<String>>,
-    pub(in crate::spec) reference: Spanned<String>,
+    /// The digest of the upstream file.
+    pub sha256: Option<Spanned<String>>,
+    /// The URL of the reference page.
+    pub reference: Spanned<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::spec) struct MethodRow {
-    pub(in crate::spec) name: Spanned<String>,
+pub struct MethodRow {
+    pub name: Spanned<String>,
     sender: Spanned<String>,
     kind: Option<Spanned<String>>,
     result: Option<Spanned<String>>,
     area: Option<String>,
-    pub(in crate::spec) since: Option<String>,
-    pub(in crate::spec) until: Option<String>,
+    pub since: Option<String>,
+    pub until: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -117,7 +126,7 @@ fn held(order: &Order, since: Option<&str>, until: Option<&str>, id: &str) -> (b
 
 impl ExtensionRows {
     /// Returns the order of the states.
-    pub(in crate::spec) fn order(&self) -> Order {
+    pub fn order(&self) -> Order {
         let draft = |row: &&StateRow| row.status == RevisionStage::Draft;
         let drafts = self.state.iter().filter(draft).count();
         let ids = self.state.iter().map(|row| row.id.get_ref().clone());
@@ -125,7 +134,7 @@ impl ExtensionRows {
     }
 
     /// Returns the state that handlers are written in: the one whose row says so, else the latest release, else the last.
-    pub(in crate::spec) fn of_handlers(&self) -> Option<&StateRow> {
+    pub fn of_handlers(&self) -> Option<&StateRow> {
         let released = |row: &&StateRow| row.status == RevisionStage::Released;
         let mut said = self.state.iter();
         said.find(|row| row.handlers == Some(true))
@@ -134,7 +143,7 @@ impl ExtensionRows {
     }
 
     /// Returns the messages that a state has by the rows; a draft has none that its schema lacks.
-    pub(super) fn methods(&self, state: &StateRow, schema: &Value) -> Vec<ExtensionMethod> {
+    pub fn methods(&self, state: &StateRow, schema: &Value) -> Vec<ExtensionMethod> {
         let (order, id) = (self.order(), state.id.get_ref());
         let own: SortedSet<&str> = messages(schema).map(|(name, _)| name).collect();
         let rows = self.method.iter().filter(|row| {
@@ -486,7 +495,7 @@ fn kind_of_word(word: &str) -> Option<MethodKind> {
 }
 
 /// Returns the word that a new row says of a message, where its method alone would say another kind.
-pub(crate) fn stated_kind(method: &str, definition: &str) -> Option<&'static str> {
+pub fn stated_kind(method: &str, definition: &str) -> Option<&'static str> {
     match (likely_kind(method, definition), kind_of(method)) {
         (MethodKind::Notification, MethodKind::Request) => Some(NOTIFICATION),
         _ => None,

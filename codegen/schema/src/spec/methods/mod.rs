@@ -9,12 +9,11 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use super::range::Faults;
-pub(crate) use super::roles::{messages, methods, takes};
+pub use super::roles::{messages, methods, takes};
 use super::{Extension, Spec};
 use crate::Error;
 use crate::naming::snake_case;
-pub use results::ResultRule;
-pub(crate) use results::{RequestResult, answer};
+pub use results::{RequestResult, ResultRule, answer};
 
 /// The rules, checked against the revisions.
 #[derive(Clone, Debug, Default)]
@@ -95,7 +94,7 @@ impl MethodRules {
     }
 
     /// Returns the same, with what begins before a draft and does not hold for it, which is passed over there.
-    pub(super) fn read_all(spec: &Spec) -> Result<(Self, Vec<Error>), Error> {
+    pub fn read_all(spec: &Spec) -> Result<(Self, Vec<Error>), Error> {
         let file = spec.rules.get(Self::FILE);
         let rows: MethodTables = file.parse()?;
         let order = &spec.rules.order;

@@ -16,7 +16,7 @@ pub struct ResultRule {
 }
 
 /// The result of a request.
-pub(crate) enum RequestResult<'r, T> {
+pub enum RequestResult<'r, T> {
     /// The result of the schema's own response to it.
     Response(T),
     /// The definitions that a rule names.
@@ -27,7 +27,7 @@ pub(crate) enum RequestResult<'r, T> {
 
 /// Finds what answers the request of a definition: what `response` has of the schema's `XResultResponse`, else what a rule
 /// says, else the result of its name.
-pub(crate) fn answer<'r, T>(
+pub fn answer<'r, T>(
     request: &str,
     response: impl FnOnce(&str) -> Option<T>,
     rule: impl FnOnce() -> Option<&'r ResultRule>,

@@ -49,7 +49,7 @@ fn a_batch_is_split_where_there_are_none_and_refused_where_it_comes_from_nowhere
 }
 
 #[test]
-fn a_candidate_is_converted_as_what_it_became() {
+fn a_candidate_takes_no_part_and_its_release_is_named() {
     let tool = r#"{"name":"t","title":"T","inputSchema":{"type":"object"}}"#;
     let rc = [
         "--from",
@@ -61,8 +61,8 @@ fn a_candidate_is_converted_as_what_it_became() {
         "-",
     ];
     let told = run(&rc, tool);
-    assert_eq!(told.code, 4, "{}", told.err);
-    assert!(told.out.contains("annotations"), "{}", told.out);
+    assert_eq!((told.code, told.out.as_str()), (2, ""), "{}", told.err);
+    assert!(told.err.contains("use --from 2026-07-28\n"), "{}", told.err);
 }
 
 #[test]

@@ -69,7 +69,7 @@ impl Server {
             (self.translator).params_told(TextDirection::Out, method, params, about.peer, None);
         carried
             .map(|(params, _)| params)
-            .map_err(|stopped| stopped.into_error(ErrorObject::INTERNAL_ERROR))
+            .map_err(|stopped| stopped.into_error(ErrorObject::INVALID_PARAMS))
     }
 }
 

@@ -7,6 +7,7 @@ use mcp_wire::{Json, MessageKind};
 use super::lifecycle::Evidence;
 use crate::ask::outcome;
 use crate::client::Client;
+use crate::client::translate::facts;
 use crate::{Connection, Event, ServerFacts};
 
 impl Connection<Client> {
@@ -39,7 +40,7 @@ impl Connection<Client> {
             Lifecycle::PerRequest => methods::SERVER_DISCOVER,
         };
         let mut carry = |name, json: Json| {
-            let carried = (self.role.translator).facts(method, name, &json, revision);
+            let carried = facts(&self.role.translator, method, name, &json, revision);
             if let Err(stopped) = &carried {
                 self.tell(Event::stopped(stopped, method, revision));
             }

@@ -18,10 +18,10 @@ use super::{
 use crate::errors::{self, Refusal};
 use crate::input_required::server::known;
 use crate::json::{object, with_members};
-use crate::lost::Stopped;
 use crate::server::{Outgoing, Server};
 use crate::translate::{TextDirection, no_params};
 use crate::{Caller, Connection, Token};
+use mcp_revisions_core::ConversionError;
 use mcp_revisions_core::errors::shortened;
 use mcp_revisions_core::methods;
 use mcp_wire::meta;
@@ -190,7 +190,7 @@ impl Server {
                     .result_told(TextDirection::Out, method, result, peer, None)
                 {
                     Ok((result, _)) => Ok(result),
-                    Err(Stopped::RequiresState(_)) => {
+                    Err(ConversionError::RequiresState(_)) => {
                         let why = "the handler asked by a result in a task: ask by a request there";
                         Err(errors::internal(why).error)
                     }

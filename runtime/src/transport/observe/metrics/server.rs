@@ -6,7 +6,7 @@ use ::metrics::{Label, counter};
 
 use super::{OTHER, Operation};
 use crate::serve::{AnyHandler, HandlerFuture, Peer, Session};
-use mcp_revisions_sansio::server::{Lost, Undelivered};
+use mcp_revisions_sansio::server::MessageLosses;
 use mcp_revisions_sansio::{CustomRequest, Event, IncomingRequest};
 
 /// A handler whose calls are recorded in `mcp.server.operation.duration`.
@@ -65,14 +65,12 @@ impl AnyHandler for Observed {
 }
 
 /// Counts what a message lost, and one that was not delivered.
-pub(crate) fn lost(lost: &Lost<'_>) {
+pub(crate) fn lost(lost: &MessageLosses<'_>) {
     for loss in lost.losses.iter().filter(|it| it.is_loss()) {
         let (rule, severity) = (loss.rule(), loss.severity().as_str());
         counter!("mcp_revisions_losses_total", "end" => "client", "rule" => rule, "severity" => severity).increment(1);
     }
-    if let Some(Undelivered::Rejected { rule, .. } | Undelivered::Dropped { rule }) =
-        lost.undelivered
-    {
+    if let Some(rule) = lost.undelivered.and_then(|error| error.rule()) {
         counter!("mcp_revisions_undelivered_total", "end" => "client", "rule" => rule).increment(1);
     }
 }

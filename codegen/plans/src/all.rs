@@ -1,0 +1,284 @@
+//! The plans of conversions: between adjacent revisions, and between the states of extensions and the core before them.
+
+use mcp_convert::Adapter;
+
+use crate::rules::{Action, PairRules};
+use crate::{PairPlan, PairSide, Planned, ReturnedFeature};
+use mcp_revisions_schema::decision::Decision;
+use mcp_revisions_schema::model::Model;
+use mcp_revisions_schema::pair::{RevisionPair, StepDirection};
+use mcp_revisions_schema::spec::errors::ErrorRules;
+use mcp_revisions_schema::spec::rules::RuleFile;
+use mcp_revisions_schema::spec::{Extension, Revision, RevisionStage, Spec};
+use mcp_revisions_schema::{Error, ExtensionModel, Models, RevisionModel};
+
+/// Plans the conversions between adjacent revisions: those that can be negotiated, and drafts that differ; and
+/// those between an extension and the core that had the feature before, or has it again. A change to a draft without a rule is listed
+/// in [`PairPlan::open`].
+///
+/// # Errors
+/// Every change between released revisions without a rule, and every rule without a change.
+pub fn plan_shims(models: &Models<'_>, spec: &Spec) -> Result<Vec<PairPlan>, Error> {
+    let mut errors = Vec::new();
+    let pairs = models.all_pairs();
+    let files: Vec<String> = pairs.iter().map(RevisionPair::file).collect();
+    let plans = pairs
+        .iter()
+        .zip(&files)
+        .map(|(pair, name)| plan_pair(models, pair, spec.rules.get(name)));
+    let plans = Error::apart(plans, &mut errors);
+    errors.extend(models.changes.faults(&pairs));
+    // Rules between revisions that are not adjacent would never be looked at.
+    for (name, file) in spec.rules.iter() {
+        if RevisionPair::is_rule_file(name) && !files.iter().any(|known| known == name) {
+            let problem = "no two adjacent revisions of that name are converted";
+            let help = format!("known: {}", files.join(", "));
+            errors.push(Error::file(file.path.as_str(), problem, "", help));
+        }
+    }
+    Error::check(errors)?;
+    Ok(plans)
+}
+
+/// Plans the conversions of a pair by the rules in a file.
+///
+/// # Errors
+/// As [`plan_shims`].
+pub fn plan_pair(
+    models: &Models<'_>,
+    pair: &RevisionPair,
+    file: RuleFile,
+) -> Result<PairPlan, Error> {
+    let named = |name: &str| {
+        models
+            .extensions
+            .iter()
+            .find(|of| of.extension.name == name)
+    };
+    match (named(&pair.new), named(&pair.old)) {
+        (Some(of), _) => plan_extension(models, pair, of, file),
+        (None, Some(of)) => plan_later_core(models, pair, of, file),
+        (None, None) => plan_adjacent(models, pair, file),
+    }
+}
+
+/// Plans the conversions between the methods that a core or an older state had for a feature and those of a state of its
+/// extension.
+fn plan_extension(
+    models: &Models<'_>,
+    pair: &RevisionPair,
+    of: &ExtensionModel<'_>,
+    file: RuleFile,
+) -> Result<PairPlan, Error> {
+    let ExtensionModel {
+        extension, model, ..
+    } = of;
+    let base = models.get(&extension.revision)?;
+    let older = models
+        .extensions
+        .iter()
+        .find(|other| other.extension.name == pair.old);
+    let (before, old) = match older {
+        Some(older) => {
+            let own = older.extension.methods.iter().map(|method| &method.name);
+            let model = with_methods(&older.model, &own.collect::<Vec<_>>());
+            (models.get(&older.extension.revision)?, model)
+        }
+        None => {
+            let before = models.get(&pair.old)?;
+            let of_core = extension.core.iter().flat_map(|core| &core.methods);
+            (
+                before,
+                with_methods(&before.model, &of_core.collect::<Vec<_>>()),
+            )
+        }
+    };
+    let own = extension.methods.iter().map(|method| &method.name);
+    let new = with_methods(model, &own.collect::<Vec<_>>());
+    // The meaning of error codes is a matter of the revisions.
+    // The errors of an extension are those of the revision that it rests on.
+    let sent = [before, base].map(|of| sent(&models.stated, of.revision));
+    let [old_codes, new_codes] = &sent;
+    let old = PairSide {
+        id: &pair.old,
+        model: &old,
+        ..side(before, old_codes)
+    };
+    let new = PairSide {
+        id: &extension.name,
+        model: &new,
+        ..side(base, new_codes)
+    };
+    let is_draft = |of: &ExtensionModel<'_>| of.extension.status() == RevisionStage::Draft;
+    let may_be_open = is_draft(of) || older.is_some_and(is_draft);
+    let mut plan = planned(models, pair, [old, new], file, &[], may_be_open)?;
+    // So are the types that the extension repeats.
+    plan.alike.retain(|name| base.model.get(name).is_none());
+    Ok(plan)
+}
+
+/// Plans the conversions between the methods of an extension and those of the later core that took them back.
+fn plan_later_core(
+    models: &Models<'_>,
+    pair: &RevisionPair,
+    of: &ExtensionModel<'_>,
+    file: RuleFile,
+) -> Result<PairPlan, Error> {
+    let extension = of.extension;
+    let (base, later) = (models.get(&extension.revision)?, models.get(&pair.new)?);
+    let own = extension.methods.iter().map(|method| &method.name);
+    let old = with_methods(&of.model, &own.collect::<Vec<_>>());
+    let taken = extension.later_core.iter().flat_map(|core| &core.methods);
+    let new = with_methods(&later.model, &taken.collect::<Vec<_>>());
+    let [old_codes, new_codes] = [base, later].map(|of| sent(&models.stated, of.revision));
+    let old = PairSide {
+        id: &extension.name,
+        model: &old,
+        ..side(base, &old_codes)
+    };
+    let new = PairSide {
+        model: &new,
+        ..side(later, &new_codes)
+    };
+    let is_draft =
+        later.revision.status == RevisionStage::Draft || extension.status() == RevisionStage::Draft;
+    let mut plan = planned(models, pair, [old, new], file, &[], is_draft)?;
+    plan.alike.retain(|name| base.model.get(name).is_none());
+    Ok(plan)
+}
+
+fn plan_adjacent(
+    models: &Models<'_>,
+    pair: &RevisionPair,
+    file: RuleFile,
+) -> Result<PairPlan, Error> {
+    let (old, new) = (models.get(&pair.old)?, models.get(&pair.new)?);
+    let sent = [old, new].map(|of| sent(&models.stated, of.revision));
+    let [old_codes, new_codes] = &sent;
+    let is_draft = |of: &RevisionModel<'_>| of.revision.status == RevisionStage::Draft;
+    let sides = [side(old, old_codes), side(new, new_codes)];
+    let returned = returned_features(models, pair)?;
+    planned(
+        models,
+        pair,
+        sides,
+        file,
+        &returned,
+        is_draft(old) || is_draft(new),
+    )
+}
+
+/// Returns the features that the newer revision of a pair has in its core again, from extensions.
+fn returned_features<'m>(
+    models: &'m Models<'_>,
+    pair: &RevisionPair,
+) -> Result<Vec<ReturnedFeature<'m>>, Error> {
+    let mut returned = Vec::new();
+    for ExtensionModel { extension, .. } in &models.extensions {
+        let later = extension.later_core.as_ref();
+        let Some(core) = later.filter(|core| core.revision == pair.new) else {
+            continue;
+        };
+        returned.push(ReturnedFeature {
+            extension,
+            methods: &core.methods,
+            adapter: adapter_of_results(models, extension)?,
+        });
+    }
+    Ok(returned)
+}
+
+/// Returns the adapter that takes the results of an extension in place of those of requests: the one that the rules name
+/// of the revision which lost the feature from its core.
+fn adapter_of_results(
+    models: &Models<'_>,
+    extension: &Extension,
+) -> Result<Option<Adapter>, Error> {
+    let all = models.extensions.iter().map(|of| of.extension);
+    let mut states = all.filter(|state| state.folder == extension.folder);
+    let Some(earlier) = states.find_map(|state| state.core.as_ref()) else {
+        return Ok(None);
+    };
+    let mut pairs = models.shim_pairs().into_iter();
+    let Some(pair) = pairs.find(|pair| pair.old == earlier.revision) else {
+        return Ok(None);
+    };
+    let before = models.get(&earlier.revision)?;
+    let rules = PairRules::unfinished(models.texts.get(&pair.file()))?;
+    let results = extension.results.iter().map(|(_, result)| result);
+    let mut places = results.flat_map(|result| before.model.places_of_variant(result));
+    Ok(
+        places.find_map(|place| match rules.action(&place, StepDirection::Up) {
+            Some(Action::RequiresState(adapter)) => Some(*adapter),
+            _ => None,
+        }),
+    )
+}
+
+/// Returns the rules of two adjacent revisions that match nothing, among rules that may be unfinished.
+pub fn idle_rules(
+    models: &Models<'_>,
+    pair: &RevisionPair,
+    file: RuleFile,
+) -> Result<Vec<Error>, Error> {
+    let (old, new) = (models.get(&pair.old)?, models.get(&pair.new)?);
+    let [old_codes, new_codes] = [old, new].map(|of| sent(&models.stated, of.revision));
+    let (rules, _) = PairRules::unfinished(file)?.answering(&models.changes, pair);
+    let _ = crate::plan(side(old, &old_codes), side(new, &new_codes), &rules);
+    Ok(rules.unused())
+}
+
+/// Plans a pair, which `may_be_open` or not: then what no rule answers is an error. Rows about features that the newer
+/// revision has in its core again are proposed as such.
+fn planned(
+    models: &Models<'_>,
+    pair: &RevisionPair,
+    [old, new]: [PairSide<'_>; 2],
+    file: RuleFile,
+    returned: &[ReturnedFeature<'_>],
+    may_be_open: bool,
+) -> Result<PairPlan, Error> {
+    let (rules, unanswered) = PairRules::read(file)?.answering(&models.changes, pair);
+    let models = [old.model, new.model];
+    let Planned {
+        mut plan,
+        mut faults,
+    } = crate::plan(old, new, &rules);
+    for feature in returned {
+        feature.propose(pair, models, &mut plan.open, rules.ids());
+    }
+    if !may_be_open {
+        faults.extend(plan.open.iter().cloned().map(Decision::refused));
+    }
+    faults.extend(unanswered);
+    Error::check(faults)?;
+    Ok(plan)
+}
+
+fn side<'m>(of: &'m RevisionModel<'_>, errors: &'m [(i64, String)]) -> PairSide<'m> {
+    PairSide {
+        id: &of.revision.id,
+        wire: &of.revision.wire,
+        model: &of.model,
+        errors,
+    }
+}
+
+/// Returns a model with these methods alone.
+fn with_methods(model: &Model, names: &[&String]) -> Model {
+    let mut subset = model.clone();
+    subset
+        .methods
+        .retain(|method| names.contains(&&method.name));
+    subset
+}
+
+/// Returns the error codes that a peer of a revision may send: those that are said of it, and what else its schema carries.
+fn sent(codes: &ErrorRules, revision: &Revision) -> Vec<(i64, String)> {
+    let said = (codes.errors.iter())
+        .filter(|error| error.send && error.revisions.contains(&revision.id))
+        .map(|error| (error.code, error.name.clone()));
+    let unlisted = codes.unlisted(revision).into_iter();
+    said.chain(unlisted.map(|(code, name)| (code, name.to_owned())))
+        .collect()
+}

@@ -1,0 +1,379 @@
+//! The decisions of one pair of revisions, from `spec/shims/<old>..<new>.toml`.
+
+mod example;
+mod exemplified;
+mod rows;
+mod sound;
+
+pub use example::{Example, ExampleEnding, Sample, SampleSubject, SessionFacts};
+pub use rows::{
+    Action, Alternative, CodeRange, ErrorRule, ErrorRuleFate, MapEntry, MethodAction, MethodRule,
+    Only, PairRule, Reject, RuleSeverity, SessionFact, Trivial,
+};
+
+use mcp_revisions_schema::sorted::SortedSet;
+use std::cell::RefCell;
+
+use serde::Serialize;
+use toml::Spanned;
+
+use mcp_revisions_schema::Error;
+use mcp_revisions_schema::model::{Member, ObjectShape};
+use mcp_revisions_schema::pair::{MethodSender, RevisionPair, StepDirection};
+use mcp_revisions_schema::rules::matches;
+use mcp_revisions_schema::spec::Spec;
+use mcp_revisions_schema::spec::changes::ProseChanges;
+use mcp_revisions_schema::spec::rules::RuleFile;
+pub(super) use rows::{Also, placed};
+use rows::{Rename, RuleTables};
+
+/// A rule as conversions are handed it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RuleFacts {
+    /// Its id, of which a pair has one each.
+    pub id: String,
+    /// The severity of its losses.
+    pub severity: Option<RuleSeverity>,
+    /// The severity of a loss without the part that counts.
+    pub lesser: Option<RuleSeverity>,
+    /// The values that are of that lesser severity.
+    pub trivial: Option<Trivial>,
+    /// Why it is as it is.
+    pub reason: String,
+}
+
+/// The rules of a pair.
+#[derive(Debug, Default)]
+pub struct PairRules {
+    file: RuleFile,
+    pub(super) rows: RuleTables,
+    /// Byte offset, place in its list and direction of rules that were of use.
+    used: RefCell<SortedSet<(usize, usize, StepDirection)>>,
+    /// Byte offset of hooks, and the members that they were found to make fit.
+    fitted: RefCell<SortedSet<(usize, String)>>,
+    /// The rules that changes of the prose ask for.
+    asked: SortedSet<String>,
+    /// The pair that they are for, where it was said.
+    pair: Option<RevisionPair>,
+}
+
+impl PairRules {
+    /// Reads the rules of a pair of a spec.
+    ///
+    /// # Errors
+    /// As [`PairRules::read`].
+    pub fn of(pair: &RevisionPair, spec: &Spec) -> Result<Self, Error> {
+        Self::read(spec.rules.get(&pair.file()))
+    }
+
+    /// Reads the rules of a pair; an absent file has none.
+    ///
+    /// # Errors
+    /// Returns an error for a text that is not TOML, with its line, and for rules that contradict themselves.
+    pub fn read(file: RuleFile) -> Result<Self, Error> {
+        let rules = Self::unfinished(file)?;
+        Error::check(sound::faults(&rules.file, &rules.rows))?;
+        Ok(rules)
+    }
+
+    /// Returns the same of rules that need not say all that rules have to say.
+    pub(crate) fn unfinished(file: RuleFile) -> Result<Self, Error> {
+        let rows: RuleTables = file.parse()?;
+        Ok(Self {
+            file,
+            rows,
+            ..Self::default()
+        })
+    }
+
+    /// Adds what changes of the prose ask for, and returns every one without an answer.
+    #[must_use]
+    pub fn answering(mut self, changes: &ProseChanges, pair: &RevisionPair) -> (Self, Vec<Error>) {
+        let ids = self.rows.told().map(|row| row.id).collect();
+        let (asked, unanswered) = changes.asked(pair, &ids);
+        self.asked = asked;
+        self.pair = Some(pair.clone());
+        (self, unanswered)
+    }
+
+    /// Returns the pair that they are for; these are its ends.
+    pub(super) fn pair(&self, old: &str, new: &str) -> RevisionPair {
+        let own = self.pair.clone();
+        own.unwrap_or_else(|| RevisionPair::new(old, new))
+    }
+
+    pub(super) fn error(&self, offset: usize, id: &str, problem: &str, reason: &str) -> Error {
+        rows::error(&self.file, offset, id, problem, reason)
+    }
+
+    /// Returns the hooks of a type that say that they make a member fit into tighter limits.
+    pub(super) fn fit(&self, owner: &str, member: &str, way: StepDirection) -> SortedSet<String> {
+        let fits = |rule: &PairRule| {
+            rule.action(way).is_some_and(Action::is_hook)
+                && at(rule, owner).is_some()
+                && rule.covers.iter().any(|covered| covered == member)
+        };
+        let mut ids = SortedSet::new();
+        for (offset, rule) in placed(&self.rows.rule).filter(|(_, rule)| fits(rule)) {
+            self.fitted.borrow_mut().insert((offset, member.to_owned()));
+            ids.insert(rule.id.clone());
+        }
+        ids
+    }
+
+    /// Returns whether a row speaks of an error code that differs between the two revisions.
+    pub(super) fn has_error(&self, code: i64) -> bool {
+        let rows = placed(&self.rows.error).filter(|(_, row)| row.code.contains(code));
+        rows.inspect(|(offset, _)| self.uses_row(*offset, 0))
+            .count()
+            > 0
+    }
+
+    /// Returns whether two types of different names are one, by a rule.
+    pub(super) fn renamed(&self, from: &str, to: &str, way: StepDirection) -> bool {
+        let (wanted_old, wanted_new) = way.of((from, to), (to, from));
+        let row = self.names().find(|(.., row, new)| {
+            let Rename { old, method, .. } = row;
+            !method && wanted_old == old && wanted_new == *new
+        });
+        if let Some((offset, at, ..)) = row {
+            self.uses_row(offset, at);
+        }
+        row.is_some()
+    }
+
+    /// Returns what is wrong with the row by which a type became several, where no member tells them apart.
+    pub(super) fn not_split(&self, old: &str) -> Option<Error> {
+        let mut rows = placed(&self.rows.rename);
+        let is_it = |row: &Rename| row.old == old && row.new.all().len() > 1;
+        let (offset, row) = rows.find(|(_, row)| is_it(row))?;
+        let problem = format!("`{old}` has no member whose value says which of them it becomes");
+        let help = "remove the row: the member that held the one type and holds a choice now is then converted by a [[rule]] with `custom`";
+        let of = format!("rule `{}`", row.id());
+        Some((self.file).error(offset, of, problem, row.reason.as_str(), help))
+    }
+
+    /// Returns the rows about names, with the place of each and every newer name that it gives.
+    fn names(&self) -> impl Iterator<Item = (usize, usize, &Rename, &str)> {
+        placed(&self.rows.rename).flat_map(|(offset, row)| {
+            let new = row.new.all().iter().enumerate();
+            new.map(move |(at, new)| (offset, at, row, new.as_str()))
+        })
+    }
+
+    /// Returns the methods that go by another name in the newer revision: the place of the row, the old name and the new one.
+    pub(super) fn renamed_methods(&self) -> impl Iterator<Item = (usize, &str, &str)> {
+        let rows = self.names().filter(|(.., row, _)| row.method);
+        rows.map(|(offset, _, row, new)| (offset, row.old.as_str(), new))
+    }
+
+    /// Returns the member of `from` that goes by another name in `to`, where it is the `target`.
+    pub(super) fn renamed_member<'m>(
+        &self,
+        (key, from): (&str, &'m ObjectShape),
+        (to_key, target): (&str, &Member),
+        way: StepDirection,
+    ) -> Option<&'m Member> {
+        let wanted = format!("{to_key}.{}", target.wire);
+        self.names().find_map(|(offset, at, row, new)| {
+            let [source, goal] = way.ends([row.old.as_str(), new]);
+            let (_, name) = source.split_once('.')?;
+            let is_it = matches(goal, &wanted) && matches(source, &format!("{key}.{name}"));
+            let member = from.member(name).filter(|_| is_it)?;
+            self.uses_row(offset, at);
+            Some(member)
+        })
+    }
+
+    /// Returns the decision about a place where there may be no need of one: it counts as used once [`Self::uses`] says so.
+    pub(super) fn offer(&self, place: &str, way: StepDirection) -> Option<Offer<'_>> {
+        self.offers(place, way).next()
+    }
+
+    /// Returns the action of the decision about a place.
+    pub(crate) fn action(&self, place: &str, way: StepDirection) -> Option<&Action> {
+        self.offer(place, way).map(|offer| offer.action)
+    }
+
+    /// Returns the hand-written function that converts the whole of what stands at a place, if a rule names one.
+    pub(super) fn custom(&self, place: &str, way: StepDirection) -> Option<(&PairRule, &str)> {
+        self.offers(place, way).find_map(|offer| {
+            let Action::Custom(path) = offer.action else {
+                return None;
+            };
+            self.uses(&offer);
+            Some((offer.rule, path.as_str()))
+        })
+    }
+
+    fn offers(&self, place: &str, way: StepDirection) -> impl Iterator<Item = Offer<'_>> {
+        placed(&self.rows.rule).filter_map(move |(offset, rule)| {
+            let action = rule.action(way)?;
+            let at = at(rule, place)?;
+            Some(Offer {
+                rule,
+                action,
+                key: (offset, at, way),
+            })
+        })
+    }
+
+    /// An offered decision was needed.
+    pub(super) fn uses(&self, offer: &Offer<'_>) {
+        self.used.borrow_mut().insert(offer.key);
+    }
+
+    /// A row that speaks of both ways at once was needed, for this one of the names in it.
+    pub(super) fn uses_row(&self, offset: usize, at: usize) {
+        self.used
+            .borrow_mut()
+            .insert((offset, at, StepDirection::Up));
+    }
+
+    /// All decisions about a place: a type may have something done before and after.
+    pub(super) fn decisions(&self, place: &str, way: StepDirection) -> Vec<Offer<'_>> {
+        let offers: Vec<Offer<'_>> = self.offers(place, way).collect();
+        offers.iter().for_each(|offer| self.uses(offer));
+        offers
+    }
+
+    /// Returns the decision about a method that the other revision lacks, or understands otherwise.
+    pub(super) fn method(&self, name: &str, sender: MethodSender) -> Option<(usize, &MethodRule)> {
+        placed(&self.rows.method).find_map(|(offset, rule)| {
+            let at = rule.name.all().iter().position(|known| known == name)?;
+            if rule.sender.is_some_and(|own| own != sender) {
+                return None;
+            }
+            self.uses_row(offset, at);
+            Some((offset, rule))
+        })
+    }
+
+    /// Returns the decision about a method that both have, if there is one.
+    pub(super) fn method_apart(
+        &self,
+        name: &str,
+        sender: MethodSender,
+    ) -> Option<(usize, &MethodRule)> {
+        let known = placed(&self.rows.method).any(|(_, rule)| {
+            rule.action.is_none() && rule.name.all().iter().any(|known| known == name)
+        });
+        known.then(|| self.method(name, sender)).flatten()
+    }
+
+    /// Returns the ids of all rows.
+    pub(crate) fn ids(&self) -> SortedSet<String> {
+        self.rows.told().map(|row| row.id.to_owned()).collect()
+    }
+
+    /// Returns what conversions are handed of the rules, by id.
+    pub(super) fn facts(&self) -> Vec<RuleFacts> {
+        let mut facts: Vec<RuleFacts> = self
+            .rows
+            .told()
+            .map(|row| RuleFacts {
+                id: row.id.to_owned(),
+                severity: row.rule.and_then(|rule| rule.severity),
+                lesser: row.rule.and_then(|rule| rule.lesser),
+                trivial: row.rule.and_then(|rule| rule.trivial.clone()),
+                reason: row.reason.to_owned(),
+            })
+            .collect();
+        facts.sort_by(|a, b| a.id.cmp(&b.id));
+        facts
+    }
+
+    /// Returns all rules, in the order of the file.
+    pub fn rules(&self) -> impl Iterator<Item = &PairRule> {
+        self.rows.rule.iter().map(Spanned::get_ref)
+    }
+
+    /// Returns all rules about error codes.
+    pub fn errors(&self) -> impl Iterator<Item = &ErrorRule> {
+        self.rows.error.iter().map(Spanned::get_ref)
+    }
+
+    /// Returns all rules about methods.
+    pub fn methods(&self) -> impl Iterator<Item = &MethodRule> {
+        self.rows.method.iter().map(Spanned::get_ref)
+    }
+
+    /// Returns the examples of every rule, in the order of the file.
+    pub fn samples(&self) -> impl Iterator<Item = Sample<'_>> {
+        self.rows.told().flat_map(|row| row.samples())
+    }
+
+    /// Rules that nothing needed, or only in one of the directions that they speak of.
+    #[must_use]
+    pub fn unused(&self) -> Vec<Error> {
+        let used = self.used.borrow();
+        let idle_at = |offset: usize, at: usize| !used.contains(&(offset, at, StepDirection::Up));
+        let mut errors = sound::idle(&self.file, &self.rows, &self.asked);
+        let mut fault = |offset: usize, id: &str, problem: &str, reason: &str| {
+            errors.push(self.error(offset, id, problem, reason));
+        };
+        let help = "it matches nothing that changed";
+        for (offset, at, row, new) in self.names() {
+            if idle_at(offset, at) {
+                fault(offset, &row.id(), &format!("{help}: `{new}`"), &row.reason);
+            }
+        }
+        for (offset, rule) in placed(&self.rows.rule) {
+            let mut fault = |problem: String| fault(offset, &rule.id, &problem, &rule.reason);
+            let said = StepDirection::BOTH.into_iter();
+            for way in said.filter(|way| rule.action(*way).is_some()) {
+                for (at, place) in rule.at.all().iter().enumerate() {
+                    if !used.contains(&(offset, at, way)) {
+                        fault(format!("{help} at `{place}` on the way {way}"));
+                    }
+                }
+            }
+            for member in &rule.covers {
+                if !self.fitted.borrow().contains(&(offset, member.clone())) {
+                    fault(format!(
+                        "it covers `{member}`, whose limits are no tighter in the other revision"
+                    ));
+                }
+            }
+        }
+        for (offset, rule) in placed(&self.rows.error) {
+            // The other meaning of a code of a range is in no schema.
+            if rule.code.single().is_some() && rule.method.is_none() && idle_at(offset, 0) {
+                let problem = "both revisions have the code, or neither (spec/errors.toml)";
+                fault(offset, &rule.id, problem, &rule.reason);
+            }
+        }
+        for (offset, rule) in placed(&self.rows.method) {
+            for (at, name) in rule.name.all().iter().enumerate() {
+                if idle_at(offset, at) {
+                    let problem = format!("{help}: `{name}`");
+                    fault(offset, &rule.id, &problem, &rule.reason);
+                }
+            }
+        }
+        errors
+    }
+}
+
+/// A decision about a place where there may be no need of one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Offer<'r> {
+    /// The rule.
+    pub(super) rule: &'r PairRule,
+    /// The action of the row.
+    pub(super) action: &'r Action,
+    key: (usize, usize, StepDirection),
+}
+
+impl Offer<'_> {
+    /// Returns where the rule stands in its file.
+    pub(super) fn offset(&self) -> usize {
+        self.key.0
+    }
+}
+
+/// Returns which of the places that a rule speaks of this is.
+fn at(rule: &PairRule, place: &str) -> Option<usize> {
+    let mut places = rule.at.all().iter();
+    places.position(|pattern| matches(pattern, place))
+}

@@ -1,0 +1,21 @@
+//! Texts as TOML spells them, in stubs and rows.
+
+/// Returns a string as a value or a key, on one line.
+#[must_use]
+pub fn quoted(text: &str) -> String {
+    // The escapes of JSON are escapes of TOML, which wants one more of them.
+    serde_json::Value::from(text)
+        .to_string()
+        .replace('\u{7f}', "\\u007f")
+}
+
+/// Returns a key as it stands in a header.
+#[must_use]
+pub fn key(name: &str) -> String {
+    let bare = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    if name.bytes().all(bare) && !name.is_empty() {
+        name.to_owned()
+    } else {
+        quoted(name)
+    }
+}

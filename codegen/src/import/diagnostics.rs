@@ -1,0 +1,51 @@
+//! Faults that the readers of rule files find in a line: a fact that is tried, or a rule that nothing needs any more.
+
+use super::SpecDirectory;
+use mcp_revisions_schema::error::FaultKind;
+use mcp_revisions_schema::spec::{ERRATA, REVISIONS, errata, errors, methods};
+use mcp_revisions_schema::{Error, FileLocation, SpecDiagnostic};
+
+/// Returns what the readers of the rule files that name revisions say of them.
+pub(super) fn diagnostics(directory: &SpecDirectory) -> Vec<SpecDiagnostic> {
+    let spec = match directory.spec() {
+        Ok(spec) => spec,
+        Err(error) => return placed(vec![error]),
+    };
+    let methods = methods::MethodRules::read(&spec).err();
+    let errors = errors::ErrorRules::read(&spec).err();
+    placed(methods.into_iter().chain(errors).collect())
+}
+
+/// Returns what begins before a draft and does not hold for it, which is passed over there.
+pub(super) fn passed_over(directory: &SpecDirectory, draft: &str) -> Vec<SpecDiagnostic> {
+    let Ok(spec) = directory.spec() else {
+        return Vec::new();
+    };
+    let mut errors = Vec::new();
+    if let Ok(revision) = spec.revision(draft) {
+        let errata = directory.errata(&spec.rules.order).unwrap_or_default();
+        let file = directory.file(ERRATA);
+        let applied = errata::apply(&revision.raw, &errata, &file, draft, revision.status);
+        errors.extend(applied.into_iter().flat_map(|applied| applied.passed));
+    }
+    errors.extend(methods::MethodRules::read_all(&spec).map_or(Vec::new(), |(_, passed)| passed));
+    errors.extend(errors::ErrorRules::read_all(&spec).map_or(Vec::new(), |(_, passed)| passed));
+    let mut found = placed(errors);
+    found.retain(|one| one.revision.as_deref() == Some(draft));
+    found
+}
+
+/// Those errors that are about a line of a rule file.
+pub(super) fn placed(errors: Vec<Error>) -> Vec<SpecDiagnostic> {
+    let list = format!("/{REVISIONS}");
+    let is_placed = |of: &SpecDiagnostic| {
+        let line = matches!(of.place, FileLocation::Line(_));
+        line && of.fault == FaultKind::Input && !of.file.ends_with(&list)
+    };
+    let errors = Error::of(errors).into_iter().flatten();
+    let diagnostics = errors.filter_map(|error| match error {
+        Error::Wrong(of) => Some(*of),
+        _ => None,
+    });
+    diagnostics.filter(is_placed).collect()
+}

@@ -1,0 +1,424 @@
+//! Texts on their way between an application's revision and that of its peer, both ways: what a connection converts by.
+//!
+//! A text of the application's own revision is handed on as it is: its reader checks it.
+//!
+//! Inside an endpoint each method has the name that the application's revision has for it; a peer's name for it stands
+//! only on the wire, and [`Translator::app_name`] and [`Translator::peer_name`] lead from the one to the other.
+
+use std::sync::Arc;
+
+use mcp_revisions_tables::{
+    Adapter, Context, Loss, Part, Revision, Session, Severity, Subject, UnknownFields, methods,
+};
+use mcp_wire::{Direction, ErrorObject, Json, MethodKind, RequestId};
+
+use crate::diagnostic::{Conversion, ConversionError, conversion};
+use crate::errors;
+use crate::losses::{LossHook, MessageLosses, PeerRole, refused};
+use crate::profile::Profile;
+use crate::route::Route;
+use crate::rows::{find_method, has_method, known_method};
+
+/// The conversions of one end: between its application and its peers.
+#[derive(Debug, Clone)]
+pub struct Translator {
+    /// The revision of the application.
+    pub app: Revision,
+    /// The direction of this end's requests.
+    pub own: Direction,
+    /// The policy for fields that an older revision does not name.
+    pub policy: UnknownFields,
+    /// The client's description of itself, in the latest revision: for its requests on the way up.
+    pub session: Option<Arc<Session>>,
+    /// The hook for messages that lost something.
+    pub on_loss: LossHook,
+    /// The least severity of a loss for which a request or a response is refused; `None` for none.
+    pub rejected: Option<Severity>,
+    /// The source of ids that no later message names; `None` where it has none.
+    pub fresh_id: fn() -> Option<Arc<str>>,
+}
+
+/// The direction of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TextDirection {
+    /// From the peer to the application.
+    In,
+    /// From the application to the peer.
+    Out,
+}
+
+/// The params that a message without any stands for.
+pub const NO_PARAMS: &str = "{}";
+
+impl Translator {
+    /// Creates the conversions of an end whose requests go this way.
+    #[must_use]
+    pub fn new(app: Revision, own: Direction) -> Self {
+        Self {
+            app,
+            own,
+            policy: UnknownFields::Drop,
+            session: None,
+            on_loss: LossHook::default(),
+            rejected: None,
+            fresh_id: || None,
+        }
+    }
+
+    /// Returns whether messages of a method pass between the application and this peer as they are: no revision has the
+    /// method, or the peer speaks the revision of the application and that revision lacks it. Without a peer, the revision of
+    /// the application decides.
+    #[must_use]
+    pub fn passes_as_is(&self, method: &str, peer: Option<Revision>) -> bool {
+        let speaks_as_app = || peer.is_none_or(|peer| peer.same_types(self.app));
+        known_method(method).is_none() || (!has_method(self.app, method) && speaks_as_app())
+    }
+
+    /// Returns the name in the application's revision of a method that a peer names, of those that the peer sends.
+    #[must_use]
+    pub fn app_name<'m>(&self, method: &'m str, peer: Revision) -> &'m str {
+        mcp_revisions_tables::method_name(method, self.own.back(), peer, self.app)
+    }
+
+    /// Returns the name in a peer's revision of a method of the application, of those that this end sends.
+    #[must_use]
+    pub fn peer_name<'m>(&self, method: &'m str, peer: Revision) -> &'m str {
+        self.name_in(peer, method, self.own)
+    }
+
+    /// Returns the name in a peer's revision of a method of the application; `sender` sends its requests.
+    #[must_use]
+    pub fn name_in<'m>(&self, peer: Revision, method: &'m str, sender: Direction) -> &'m str {
+        mcp_revisions_tables::method_name(method, sender, self.app, peer)
+    }
+
+    /// Returns whether a revision answers a client's request of that method with `input_required` where it wants to know more.
+    #[must_use]
+    pub fn may_ask_back(&self, revision: Revision, method: &str) -> bool {
+        let (sender, kind) = (Direction::ClientToServer, MethodKind::Request);
+        let name = self.name_in(revision, method, sender);
+        find_method(revision, name, sender, kind).is_some_and(|row| row.input_required)
+    }
+
+    /// Converts the params of a request or a notification.
+    ///
+    /// # Errors
+    /// Params that are not valid, and a message that the other revision does not have.
+    pub fn params(
+        &self,
+        way: TextDirection,
+        method: &str,
+        params: &Json,
+        peer: Revision,
+    ) -> Conversion<Json> {
+        if peer.same_types(self.app) {
+            return Ok((params.clone(), Vec::new()));
+        }
+        let context = || self.context(self.session.as_ref());
+        self.convert_params(way, method, params.text(), peer, &context)
+    }
+
+    /// Converts params between revisions that differ, in a context of this kind.
+    ///
+    /// # Errors
+    /// As [`params`](Self::params).
+    pub fn convert_params(
+        &self,
+        way: TextDirection,
+        method: &str,
+        text: &str,
+        peer: Revision,
+        context: &dyn Fn() -> Context,
+    ) -> Conversion<Json> {
+        let (from, to) = self.ends(way, peer);
+        let sender = match way {
+            TextDirection::In => self.own.back(),
+            TextDirection::Out => self.own,
+        };
+        let called = |revision| self.name_in(revision, method, sender);
+        let subject = Subject::Method(called(from), Part::Params, Some(sender));
+        let route = Route::between(from, to)?;
+        let converted = route.convert(subject, text, context());
+        let Err(ConversionError::RequiresState(needs)) = &converted else {
+            return converted;
+        };
+        // No later message names the id, for the sender has none: any id that is unique will do.
+        if needs.adapter == Adapter::UrlElicitationId
+            && let Some(id) = (self.fresh_id)()
+        {
+            let context = context().with_supplied(needs.adapter, Json::of(&*id));
+            return route.convert(subject, text, context);
+        }
+        // An unasked message of an older server goes to the receiver that the endpoint chooses: it keeps the streams.
+        let unasked = matches!(needs.adapter, Adapter::Subscription | Adapter::LogLevel)
+            && needs.pointer.is_empty()
+            && method != methods::NOTIFICATIONS_CANCELLED;
+        let kind = MethodKind::Notification;
+        let named = |revision| find_method(revision, called(revision), sender, kind);
+        let both = named(from).filter(|_| named(to).is_some());
+        match both.and_then(|row| row.params) {
+            Some(ty) if unasked => route.convert(Subject::Type(ty), text, context()),
+            _ => converted,
+        }
+    }
+
+    /// Converts the result of a request: one that goes out answers a request of the peer.
+    ///
+    /// # Errors
+    /// A result that is not valid, and one that the other revision does not have.
+    pub fn result(
+        &self,
+        way: TextDirection,
+        method: &str,
+        result: &Json,
+        peer: Revision,
+    ) -> Conversion<Json> {
+        if peer.same_types(self.app) {
+            return Ok((result.clone(), Vec::new()));
+        }
+        let sender = self.asker(way);
+        let (from, to) = self.ends(way, peer);
+        let called = self.name_in(from, method, sender);
+        let subject = Subject::Method(called, Part::Result, Some(sender));
+        let context = self.context(self.session.as_ref());
+        Route::between(from, to)?.convert(subject, result.text(), context)
+    }
+
+    /// Converts the error that answers a request.
+    ///
+    /// # Errors
+    /// An error that an adapter has to turn into something else.
+    pub fn error(
+        &self,
+        way: TextDirection,
+        method: &str,
+        error: ErrorObject,
+        peer: Revision,
+    ) -> Conversion<ErrorObject> {
+        let (mut from, to) = self.ends(way, peer);
+        // The endpoint says it so, whatever the application speaks.
+        if way == TextDirection::Out && is_missing_capability(&error) {
+            from = Revision::LATEST;
+        }
+        if from.same_types(to) {
+            return Ok((error, Vec::new()));
+        }
+        let method = self.name_in(from, method, self.asker(way));
+        Route::between(from, to)?.convert_error(method, error, Context::new(self.policy))
+    }
+
+    /// Returns the error of the application that answers a request of the peer, in the peer's revision, or why it has none.
+    #[must_use]
+    pub fn error_out(&self, method: &str, error: ErrorObject, peer: Revision) -> ErrorObject {
+        let converted = self.error(TextDirection::Out, method, error, peer);
+        converted.map_or_else(
+            |why| why.into_error(ErrorObject::INTERNAL_ERROR),
+            |(error, _)| error,
+        )
+    }
+
+    /// Does the same as [`params`](Self::params), and [reports](Self::report) what the message lost, which is or belongs to
+    /// `request`.
+    ///
+    /// # Errors
+    /// As [`params`](Self::params), and a loss that is not accepted.
+    pub fn params_told(
+        &self,
+        way: TextDirection,
+        method: &str,
+        params: &Json,
+        peer: Revision,
+        request: Option<&RequestId>,
+    ) -> Conversion<Json> {
+        let converted = self.params(way, method, params, peer);
+        self.report(method, peer, request, converted)
+    }
+
+    /// Does the same as [`result`](Self::result), and [reports](Self::report) what the answer to `request` lost.
+    ///
+    /// # Errors
+    /// As [`result`](Self::result), and a loss that is not accepted.
+    pub fn result_told(
+        &self,
+        way: TextDirection,
+        method: &str,
+        result: &Json,
+        peer: Revision,
+        request: Option<&RequestId>,
+    ) -> Conversion<Json> {
+        let converted = self.result(way, method, result, peer);
+        self.report(method, peer, request, converted)
+    }
+
+    /// Converts what the peer answers to a request of this end, which is read even where it need not be converted.
+    ///
+    /// # Errors
+    /// As [`result_told`](Self::result_told).
+    pub fn answer_told(&self, method: &str, answer: &Json, peer: Revision) -> Conversion<Json> {
+        if peer.same_types(self.app) {
+            let subject = Subject::Method(method, Part::Result, Some(self.own));
+            read_part(subject, peer, answer.text())?;
+        }
+        self.result_told(TextDirection::In, method, answer, peer, None)
+    }
+
+    /// Converts a value of a definition that stands in what a peer says of itself, without the policy for losses.
+    ///
+    /// # Errors
+    /// A value that is not valid.
+    pub fn definition(
+        &self,
+        way: TextDirection,
+        name: &str,
+        value: &Json,
+        peer: Revision,
+    ) -> Conversion<Json> {
+        if peer.same_types(self.app) {
+            return Ok((value.clone(), Vec::new()));
+        }
+        let (from, to) = self.ends(way, peer);
+        let context = self.context(self.session.as_ref());
+        Route::between(from, to)?.convert(Subject::Type(name), value.text(), context)
+    }
+
+    /// Converts the `Implementation` of a profile for a peer.
+    #[must_use]
+    pub fn info_of(&self, profile: &Profile, peer: Revision) -> Option<Json> {
+        self.part_of(profile, "Implementation", profile.info(), peer)
+    }
+
+    /// Converts the `ClientCapabilities` of a profile for a peer.
+    #[must_use]
+    pub fn capabilities_of(&self, profile: &Profile, peer: Revision) -> Option<Json> {
+        self.part_of(profile, "ClientCapabilities", profile.capabilities(), peer)
+    }
+
+    fn part_of(&self, profile: &Profile, name: &str, part: &Json, peer: Revision) -> Option<Json> {
+        let of = profile.revision().unwrap_or(self.app);
+        if of.same_types(peer) {
+            return Some(part.clone());
+        }
+        let context = self.context(self.session.as_ref());
+        let route = Route::between(of, peer).ok()?;
+        let (json, _) = (route.convert(Subject::Type(name), part.text(), context)).ok()?;
+        Some(json)
+    }
+
+    /// Returns the conversion of a request or a response, refused if it has a loss that is not accepted.
+    ///
+    /// # Errors
+    /// That of the conversion, and a loss that is not accepted.
+    pub fn checked<T>(&self, method: &str, converted: Conversion<T>) -> Conversion<T> {
+        let least = self
+            .rejected
+            .filter(|_| !method.starts_with("notifications/"));
+        match (&converted, least) {
+            (Ok((_, losses)), Some(least)) => match refused(losses, least) {
+                Some(rejected) => Err(ConversionError::Rejected(Box::new(rejected))),
+                None => converted,
+            },
+            _ => converted,
+        }
+    }
+
+    /// Calls the hook with what a message of a peer lost, and returns its conversion, refused if it has a loss that is not
+    /// accepted.
+    ///
+    /// # Errors
+    /// As [`checked`](Self::checked).
+    pub fn report<T>(
+        &self,
+        method: &str,
+        peer: Revision,
+        request: Option<&RequestId>,
+        converted: Conversion<T>,
+    ) -> Conversion<T> {
+        let converted = self.checked(method, converted);
+        match &converted {
+            Ok((_, losses)) => self.tell_losses(method, peer, request, losses),
+            Err(error) => self.tell_undelivered(method, peer, request, error),
+        }
+        converted
+    }
+
+    /// Calls the hook with the losses of a message.
+    pub fn tell_losses(
+        &self,
+        method: &str,
+        peer: Revision,
+        request: Option<&RequestId>,
+        losses: &[Loss],
+    ) {
+        (self.on_loss).tell_losses(self.peer(), method, peer, request, losses);
+    }
+
+    /// Calls the hook with a message that the other revision does not have. An adapter takes over one that requires state, and
+    /// one that is not valid is a mistake of its sender, and no loss.
+    pub fn tell_undelivered(
+        &self,
+        method: &str,
+        peer: Revision,
+        request: Option<&RequestId>,
+        error: &ConversionError,
+    ) {
+        if let ConversionError::Rejected(_) | ConversionError::Dropped(_) = error {
+            self.on_loss.call(&MessageLosses {
+                peer: self.peer(),
+                revision: peer,
+                method,
+                request,
+                losses: &[],
+                undelivered: Some(error),
+            });
+        }
+    }
+
+    /// Returns the role of the peers.
+    fn peer(&self) -> PeerRole {
+        match self.own {
+            Direction::ClientToServer => PeerRole::Server,
+            Direction::ServerToClient => PeerRole::Client,
+        }
+    }
+
+    /// Returns the sender of the requests that are answered this way.
+    fn asker(&self, way: TextDirection) -> Direction {
+        match way {
+            TextDirection::In => self.own,
+            TextDirection::Out => self.own.back(),
+        }
+    }
+
+    fn ends(&self, way: TextDirection, peer: Revision) -> (Revision, Revision) {
+        match way {
+            TextDirection::In => (peer, self.app),
+            TextDirection::Out => (self.app, peer),
+        }
+    }
+
+    /// Returns the context of a conversion.
+    #[must_use]
+    pub fn context(&self, session: Option<&Arc<Session>>) -> Context {
+        let context = Context::new(self.policy);
+        match session {
+            Some(session) => context.with_session(Arc::clone(session)),
+            None => context,
+        }
+    }
+}
+
+/// Reads a part of a message of a revision as a conversion does: what can be mended is, and is among the losses.
+///
+/// # Errors
+/// A text that is not valid.
+pub fn read_part(subject: Subject<'_>, of: Revision, text: &str) -> Conversion<Json> {
+    let read = mcp_revisions_tables::convert(subject, of, of, text, Context::default());
+    conversion(read.map_err(|failure| ConversionError::of_subject(subject, failure))?)
+}
+
+/// Returns whether an error says which capabilities a request needs of its client, in the words of the latest revision.
+fn is_missing_capability(error: &ErrorObject) -> bool {
+    let required = |data: &Json| data.text().contains("\"requiredCapabilities\"");
+    error.code.as_i64() == Some(errors::MISSING_CLIENT_CAPABILITY)
+        && error.data.as_ref().is_some_and(required)
+}
