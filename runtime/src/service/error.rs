@@ -68,11 +68,9 @@ pub enum Error {
 }
 
 /// A failure of the transport, and the error of the system that it comes from, if there is one.
-#[derive(Debug, Clone, thiserror::Error)]
-#[error("{text}")]
+#[derive(Debug, Clone)]
 pub struct TransportError {
     text: String,
-    #[source]
     cause: Option<Arc<io::Error>>,
 }
 
@@ -81,6 +79,18 @@ impl TransportError {
     #[must_use]
     pub fn kind(&self) -> Option<io::ErrorKind> {
         self.cause.as_ref().map(|cause| cause.kind())
+    }
+}
+
+impl std::fmt::Display for TransportError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for TransportError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.cause.as_deref().map(|cause| cause as _)
     }
 }
 

@@ -102,7 +102,8 @@ pub struct ChangeStream {
 }
 
 impl ChangeStream {
-    /// Waits for the next change; `None` once the connection is closed, or the server refuses to be listened to again.
+    /// Waits for the next change; `None` once the connection is closed, or the server refuses to be listened to again. Cancel
+    /// safe: in `tokio::select!`, no change is lost.
     pub async fn next(&mut self) -> Option<Change> {
         self.changes.recv().await
     }

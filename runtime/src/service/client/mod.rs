@@ -208,7 +208,7 @@ impl<App: Spoken> Client<App> {
     }
 
     /// Returns a client whose calls time out after `patience`; `None` waits without limit. Without this, they time out 60
-    /// seconds after the server has started, which has a [time of its own](ClientBuilder::with_start_time).
+    /// seconds after the server has started, which has a [time of its own](ClientBuilder::with_start_timeout).
     #[must_use]
     pub fn within(&self, patience: impl Into<Option<Duration>>) -> Self {
         self.calling(|how| {
@@ -316,11 +316,11 @@ impl<App: Spoken> Client<App> {
     }
 
     /// Finds out which revision the server speaks, before the first call, and returns what it says of itself. Without this the
-    /// first call does, and has the error.
+    /// first call does, and has the error. Cancel safe: the server goes on starting.
     ///
     /// # Errors
     /// Returns an error if the server cannot be reached, ends, does not answer within
-    /// [its time](ClientBuilder::with_start_time), or speaks no revision of the client.
+    /// [its time](ClientBuilder::with_start_timeout), or speaks no revision of the client.
     pub async fn connect(&self) -> Result<ServerFacts, Error> {
         self.handle.connect().await.map_err(|it| match it.failure {
             Some(failure) => Error::RequestFailed(*failure),
@@ -335,7 +335,7 @@ impl<App: Spoken> Client<App> {
         self.handle.has_ended()
     }
 
-    /// Waits until the connection [has ended](Self::is_disconnected).
+    /// Waits until the connection [has ended](Self::is_disconnected). Cancel safe.
     pub async fn closed(&self) {
         self.handle.ended().await;
     }

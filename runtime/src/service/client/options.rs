@@ -186,14 +186,14 @@ impl<App: Spoken, H> ClientBuilder<App, H> {
     /// Sets how long a process may be silent about the `server/discover` probe before it is sent `initialize` as well [default:
     /// 5 seconds]. A process that is silent about `initialize` is sent the probe as well after three times as long. A
     /// response to the first message that comes later still counts.
-    pub fn with_probe_time(mut self, time: Duration) -> Self {
+    pub fn with_probe_timeout(mut self, time: Duration) -> Self {
         self.told.options = self.told.options.with_probe_timeout(time);
         self
     }
 
     /// Sets how long the server may take until it has said which revision it speaks [default: 60 seconds]. Until then calls
     /// wait, and after it they fail with the reason.
-    pub fn with_start_time(mut self, time: Duration) -> Self {
+    pub fn with_start_timeout(mut self, time: Duration) -> Self {
         self.told.options = self.told.options.with_start_timeout(time);
         self
     }

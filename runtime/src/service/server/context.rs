@@ -332,7 +332,7 @@ impl<App> RequestContext<App> {
         }
     }
 
-    /// Reports progress, if the client requested it: `cx.progress(50, 100).await`.
+    /// Reports progress, if the client requested it: `cx.progress(50, 100).await`. If this future is dropped, it may not be sent.
     pub async fn progress(&self, done: impl Into<Number>, total: impl Into<Number>) {
         self.tell_progress(done.into(), Some(total.into()), None)
             .await;

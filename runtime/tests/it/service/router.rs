@@ -684,9 +684,11 @@ fn an_error_is_asked_for_its_kind_and_its_cause() {
         panic!("{refused}")
     };
     assert_eq!(transport.kind(), Some(io::ErrorKind::ConnectionRefused));
-    let causes = std::iter::successors(refused.source(), |cause| cause.source());
-    let mut system = causes.filter_map(|cause| cause.downcast_ref::<io::Error>());
-    assert!(system.next().is_some(), "{refused:?}");
+    let system = refused.source().and_then(|cause| cause.source());
+    assert!(
+        system.is_some_and(|system| system.is::<io::Error>()),
+        "{refused:?}"
+    );
     let broken = Error::from(JsonObject::from_text("x").unwrap_err());
     assert!(broken.source().is_some(), "{broken:?}");
 }
