@@ -25,7 +25,7 @@ pub use blob::Blob;
 #[cfg(feature = "client")]
 pub use client::Client;
 pub use error::{Error, TransportError};
-pub use mcp_revisions_sansio::{Failure, LogLevel, MessageLosses, RequestRefusal};
+pub use mcp_revisions_sansio::{Failure, LogLevel, MessageLosses};
 #[cfg(feature = "router")]
 pub use router::{Extension, FromContext, Json, Router, State};
 #[cfg(feature = "server")]

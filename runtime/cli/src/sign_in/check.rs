@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context as _;
+use mcp_revisions::auth::SignInForecast;
 use mcp_revisions::latest::CallServer as _;
 use mcp_revisions::service::Client;
 use mcp_revisions::service::client::{
@@ -42,17 +43,42 @@ impl AuthProvider for Inspector {
             if is_checked(&self.outcome) {
                 return checked;
             }
-            let found = self.oauth.check(refusal).await.map(|kept| {
-                let resource = kept
-                    .resource
-                    .unwrap_or_else(|| "none, as in 2025-03-26".to_owned());
-                format!("issuer: {}\nresource: {resource}\n", kept.issuer)
-            });
+            let found = self.oauth.check(refusal).await;
+            let found = found.map(|it| lines(&it)).map_err(|it| it.to_string());
             let mut outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
             outcome.get_or_insert(found);
             checked
         })
     }
+}
+
+/// Returns a forecast as lines.
+fn lines(forecast: &SignInForecast) -> String {
+    let resource = forecast.resource.as_deref();
+    let scopes = forecast
+        .scopes
+        .iter()
+        .map(|(scope, is_listed)| match is_listed {
+            Some(false) => format!("{scope} (not listed by the issuer, which may refuse it)"),
+            _ => scope.clone(),
+        });
+    let scopes: Vec<String> = scopes.collect();
+    format!(
+        "issuer: {}\nresource: {}\nclient: {}\nPKCE: {}\nscopes: {}\n",
+        forecast.issuer,
+        resource.unwrap_or("none, as in 2025-03-26"),
+        forecast.client,
+        if forecast.lists_pkce {
+            "S256"
+        } else {
+            "not listed, and taken for granted"
+        },
+        if scopes.is_empty() {
+            "none".to_owned()
+        } else {
+            scopes.join(", ")
+        },
+    )
 }
 
 pub(super) fn run(arguments: &Login) -> anyhow::Result<SubcommandOutcome> {

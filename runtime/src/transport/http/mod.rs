@@ -59,7 +59,7 @@ use ::http::HeaderMap;
 
 pub use crate::serve::{PeerConnection, Principal};
 #[cfg(feature = "client-auth")]
-pub use crate::transport::client::Introspection;
+pub use crate::transport::client::{Introspection, Jwks};
 pub use body::Body;
 pub use counters::Counters;
 pub use guard::{InvalidResource, ProtectedResource, ResourceGuard, TokenClaims, TokenRefusal};
@@ -70,7 +70,7 @@ pub use intake::{Received, received};
 pub use listener::{Drain, bind, serve, serve_layered, serve_service, serve_until};
 pub use options::Options;
 use options::ParamCheck;
-pub use service::{Service, Wanted};
+pub use service::Service;
 
 /// The address of the client of a request. Insert it into the extensions of the request behind a proxy, or in another server
 /// than [`serve`], which inserts it. An address that opens too many sessions loses its own least recently used ones.

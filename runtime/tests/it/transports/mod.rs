@@ -11,6 +11,7 @@ mod quirks;
 mod session;
 mod sign_in;
 mod tls;
+mod verifiers;
 
 use mcp_revisions::Latest;
 use mcp_revisions::latest as mcp;
