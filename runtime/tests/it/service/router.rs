@@ -668,8 +668,8 @@ async fn a_handler_is_tested_without_a_transport() {
     assert!(!cx.confirm("Sure?").await.unwrap());
     assert_eq!(count(cx).await, "done");
     let record = call.end().await;
-    assert_eq!(record.questions, ["Who are you?", "Sure?"]);
-    assert_eq!(record.progress.len(), 1);
+    assert_eq!(record.questions, ["Who are you?", "Sure?"], "{record:?}");
+    assert_eq!(record.progress.len(), 1, "{record:?}");
     assert_eq!(record.progress[0].total, Some(100.0));
     assert_eq!(record.logs.len(), 1);
 }
