@@ -48,8 +48,6 @@ impl<App: Spoken> ClientBuilder<App, ()> {
         // The transport is not known yet, nor are the methods of its handlers.
         let profile = Profile::new(info, &JsonObject::new());
         let options = Options::new(Channel::Stdio, profile);
-        #[cfg(feature = "ext-tasks")]
-        let options = options.with_tasks();
         let told = ClientSettings {
             info: Json::of(info),
             capabilities: None,
@@ -146,11 +144,11 @@ impl<App: Spoken, H> ClientBuilder<App, H> {
         self
     }
 
-    /// Does not take tasks [default: they are taken, with feature `ext-tasks`]. A server then answers each call with its result, and refuses tools that
-    /// only run as tasks.
-    pub fn without_tasks(mut self) -> Self {
-        self.told.options.takes_tasks = false;
-        self.told.options.declares_tasks = false;
+    /// Takes tasks: a server may answer a call with one, and the call returns its result all the same. Without this a server
+    /// answers each call with its result, and refuses tools that only run as tasks.
+    #[cfg(feature = "ext-tasks")]
+    pub fn with_tasks(mut self) -> Self {
+        self.told.options = self.told.options.with_tasks();
         self
     }
 
