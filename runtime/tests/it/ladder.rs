@@ -32,7 +32,7 @@ fn negotiate(
     served: RevisionSet,
 ) -> Result<NegotiatedMessage, Box<Refusal>> {
     let message = peek(text.as_bytes()).unwrap();
-    mcp_revisions::negotiate(&message, headers, served)?.within(session, served)
+    mcp_revisions::negotiate(&message, headers, served)?.within(session)
 }
 
 fn found(

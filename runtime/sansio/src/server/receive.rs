@@ -140,7 +140,7 @@ impl Connection<Server> {
             now,
         };
         let session = self.session_revision();
-        match negotiation.and_then(|it| it.within(session, self.role.served)) {
+        match negotiation.and_then(|it| it.within(session)) {
             Ok(NegotiatedMessage::Batch(revision)) => self.batch(incoming, revision),
             negotiated => {
                 let reply = self.handle(incoming, negotiated);
