@@ -411,6 +411,27 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// Leaves out the first one of two members with the key that stands at `key`: most readers take the last one.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn mend_duplicate(&self, object: usize, key: usize) -> Result<(), Fault> {
+        let fault = Fault::new(key, FaultCause::Duplicate);
+        let mut second = Reader::new(self.text);
+        second.position = key;
+        let name = second.text_of_string().ok();
+        let text = self.text.get(object..).unwrap_or_default();
+        let first = name.and_then(|name| value::member(text, &name));
+        match (self.mending, first) {
+            (Some(notes), Some((start, value, end))) => notes.borrow_mut().add(Edit::removing(
+                object + start,
+                object + value,
+                object + end,
+                fault,
+            )),
+            _ => Err(fault),
+        }
+    }
+
     /// Supplies the members that an object lacks: those of the bits in `missing`.
     #[cold]
     #[inline(never)]
