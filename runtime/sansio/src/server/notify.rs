@@ -18,9 +18,9 @@ use crate::tasks::server::{with_task_ids, without_task_ids};
 use crate::translate::{TextDirection, no_params};
 use crate::{Connection, Fate, LogLevel, SendOutcome, To};
 use mcp_revisions_core::ConversionError;
-use mcp_revisions_core::find_method;
-use mcp_revisions_core::is_handshake;
 use mcp_revisions_core::methods;
+use mcp_revisions_core::translate::find_method;
+use mcp_revisions_core::translate::is_handshake;
 use mcp_wire::meta;
 
 impl Connection<Server> {

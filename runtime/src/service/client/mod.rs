@@ -474,7 +474,13 @@ impl<App: Spoken> Caller for Client<App> {
         let refused = |error: mcp_wire::Error| {
             Error::RequestFailed(Failure::InvalidResult(error.to_string()))
         };
-        match mcp_revisions_core::convert(subject, app, app, result.text(), Default::default()) {
+        match mcp_revisions_core::values::convert(
+            subject,
+            app,
+            app,
+            result.text(),
+            Default::default(),
+        ) {
             Ok(Outcome::Lossy(result, losses)) => {
                 (self.how.on_loss).tell_losses(PeerRole::Server, method, app, None, &losses);
                 Ok(result)

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
 
-use mcp_revisions_core::{Latest, Lifecycle, Revision, Spoken, find_method};
+use mcp_revisions_core::translate::find_method;
+use mcp_revisions_core::{Latest, Lifecycle, Revision, Spoken};
 use mcp_wire::service::{Caller, Context};
 use mcp_wire::{Decode, Direction, Encode, Json, MethodKind, Number, Writer};
 
