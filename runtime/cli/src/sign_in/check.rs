@@ -103,7 +103,7 @@ pub(super) fn run(arguments: &Login) -> anyhow::Result<SubcommandOutcome> {
             outcome: Arc::clone(&outcome),
         };
         let client = Client::builder(&mcp_revisions::program!())
-            .with_start_time(CHECK_TIME)
+            .with_start_timeout(CHECK_TIME)
             .http(http.with_authorization(inspector));
         Ok::<_, anyhow::Error>(client.within(CHECK_TIME).list_tools(None).await)
     });

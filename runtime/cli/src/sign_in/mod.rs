@@ -112,7 +112,7 @@ pub(crate) fn login(arguments: &Login) -> anyhow::Result<SubcommandOutcome> {
         };
         let before = obtained_at();
         let client = Client::builder(&mcp_revisions::program!())
-            .with_start_time(LOGIN_TIME)
+            .with_start_timeout(LOGIN_TIME)
             .http(http.with_authorization(oauth.clone()));
         // The server says what it wants when it refuses a request.
         let listed = client.within(LOGIN_TIME).list_tools(None).await;
