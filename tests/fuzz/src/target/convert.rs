@@ -1,9 +1,9 @@
 //! Whole messages between every two revisions: what comes out is a message that the receiver's revision takes.
 
 use mcp_revisions_core::{
-    Context, MessageContext, MessageError, Outcome, Revision, UnknownFields, convert_message,
+    Context, ConversionError, MessageContext, Revision, UnknownFields, convert_message, method_name,
 };
-use mcp_wire::Direction;
+use mcp_wire::{Direction, peek};
 
 use super::messages::{SampleKind, all};
 use super::{Signature, Target, digest, expect_json};
@@ -37,7 +37,34 @@ fn corpus() -> Vec<Vec<u8>> {
         )
         .into_bytes()
     };
-    all().iter().enumerate().map(of_sample).collect()
+    let samples = all().iter().enumerate().map(of_sample);
+    samples.chain(careless()).collect()
+}
+
+/// Lists of tools whose schemas say less than a receiver demands, or something else.
+fn careless() -> Vec<Vec<u8>> {
+    let schemas = [
+        "{}",
+        "[]",
+        r#"{"type":"string"}"#,
+        r#"{"type":["null","object"],"properties":[]}"#,
+        r#"{"type":"object","properties":{"a":true,"b":5},"required":null}"#,
+    ];
+    let converted = Revision::CONVERTED;
+    let ways = converted
+        .windows(2)
+        .flat_map(|pair| [[pair[0], pair[1]], [pair[1], pair[0]]]);
+    let of_way = |[from, to]: [Revision; 2]| {
+        schemas.map(|schema| {
+            let tool = format!(r#"{{"name":"a","inputSchema":{schema},"outputSchema":{schema}}}"#);
+            let result = format!(
+                r#"{{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[{tool}]}}"#
+            );
+            let message = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#);
+            format!("{from} {to} client tools/list drop\n{message}").into_bytes()
+        })
+    };
+    ways.flat_map(of_way).collect()
 }
 
 fn run(input: &[u8]) -> Result<Signature, String> {
@@ -54,43 +81,54 @@ fn run(input: &[u8]) -> Result<Signature, String> {
         "preserve" => UnknownFields::Preserve,
         _ => UnknownFields::Drop,
     };
+    let sender = match sender {
+        "server" => Direction::ServerToClient,
+        _ => Direction::ClientToServer,
+    };
     let context = MessageContext::new(Context::new(policy))
         .answering(Some(method).filter(|method| *method != "-"))
-        .sent_by(match sender {
-            "server" => Direction::ServerToClient,
-            _ => Direction::ClientToServer,
-        });
-    let outcome = match convert_message(text, from, to, &context) {
-        Ok(outcome) => outcome,
-        Err(MessageError::Invalid(diagnostic)) => {
+        .sent_by(sender);
+    let (value, losses) = match convert_message(text, from, to, &context) {
+        Ok(converted) => converted,
+        Err(ConversionError::Invalid(diagnostic)) => {
             return Ok(digest(
                 format!("{from}{to}{method}{}", diagnostic.pointer).as_bytes(),
             ));
         }
         Err(other) => return Ok(super::kind_of(&other.to_string())),
     };
-    let (value, losses) = match &outcome {
-        Outcome::Exact(value) => (value, &[][..]),
-        Outcome::Reversible(value, losses) | Outcome::Lossy(value, losses) => {
-            (value, losses.as_slice())
-        }
-        Outcome::RequiresState(state) => return Ok(digest(state.rule.as_bytes())),
-        Outcome::Rejected(rejected) => return Ok(digest(rejected.rule.as_bytes())),
-        Outcome::Dropped(dropped) => return Ok(digest(dropped.rule.as_bytes())),
-    };
     expect_json(value.text(), "a conversion")?;
-    // What arrives is read by the receiver's revision: a conversion to itself reads all of it.
-    match convert_message(value.text(), to, to, &context) {
-        Err(MessageError::Invalid(diagnostic)) => {
-            return Err(format!(
-                "{to} does not take what came of it: {diagnostic}\n{}",
+    // Between equal revisions a message passes as it is.
+    if !from.same_types(to) {
+        let called = method_name(method, sender, from, to);
+        is_taken(to, sender, called, value.text()).map_err(|why| {
+            format!(
+                "{to} does not take what came of it: {why}\n{}",
                 value.text()
-            ));
-        }
-        Ok(_) | Err(_) => {}
+            )
+        })?;
     }
     let rules: Vec<&str> = losses.iter().map(|loss| loss.rule()).collect();
     Ok(digest(
         format!("{from}{to}{method}{}", rules.join(",")).as_bytes(),
     ))
+}
+
+/// Checks that the receiver's revision takes a message, with what its schema says of values that are kept as text; `answered` is
+/// the method that a response answers.
+fn is_taken(to: Revision, sender: Direction, answered: &str, text: &str) -> Result<(), String> {
+    let message = peek(text.as_bytes()).map_err(|error| error.to_string())?;
+    let name = message.method.as_deref().unwrap_or(answered);
+    let mut rows = to.methods().iter();
+    let Some(row) = rows.find(|row| row.name == name && row.direction == sender) else {
+        return Ok(());
+    };
+    for (ty, part) in [(row.params, message.params), (row.result, message.result)] {
+        let (Some(ty), Some(part)) = (ty.and_then(|ty| to.type_named(ty)), part) else {
+            continue;
+        };
+        ty.read_framed(part.text())
+            .map_err(|error| error.to_string())?;
+    }
+    Ok(())
 }
