@@ -117,6 +117,7 @@ fn cosmetic_losses_of_one_kind_are_one_line_on_standard_error_and_each_one_in_a_
             .args(["bridge", "--combine", "--config"])
             .arg(&file.0)
             .args(options)
+            .env("STARTED_IN", file.0.parent().unwrap())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
