@@ -111,7 +111,8 @@ fn plan_extension(
     };
     let is_draft = |of: &ExtensionModel<'_>| of.extension.status() == RevisionStage::Draft;
     let may_be_open = is_draft(of) || older.is_some_and(is_draft);
-    let mut plan = planned(models, pair, [old, new], file, &[], may_be_open)?;
+    let rules = rules_resting_on(models, file, [before, base])?;
+    let mut plan = planned(models, pair, [old, new], rules, &[], may_be_open)?;
     // So are the types that the extension repeats.
     plan.alike.retain(|name| base.model.get(name).is_none());
     Ok(plan)
@@ -142,7 +143,8 @@ fn plan_later_core(
     };
     let is_draft =
         later.revision.status == RevisionStage::Draft || extension.status() == RevisionStage::Draft;
-    let mut plan = planned(models, pair, [old, new], file, &[], is_draft)?;
+    let rules = rules_resting_on(models, file, [base, later])?;
+    let mut plan = planned(models, pair, [old, new], rules, &[], is_draft)?;
     plan.alike.retain(|name| base.model.get(name).is_none());
     Ok(plan)
 }
@@ -162,10 +164,26 @@ fn plan_adjacent(
         models,
         pair,
         sides,
-        file,
+        PairRules::read(file)?,
         &returned,
         is_draft(old) || is_draft(new),
     )
+}
+
+/// Reads the rules of a pair of an extension, whose ends rest on these revisions: their rows about error codes hold, too.
+/// Where the two are not adjacent, each code has a row in the file itself.
+fn rules_resting_on(
+    models: &Models<'_>,
+    file: RuleFile,
+    [old, new]: [&RevisionModel<'_>; 2],
+) -> Result<PairRules, Error> {
+    let rules = PairRules::read(file)?;
+    let pair = RevisionPair::new(&old.revision.id, &new.revision.id);
+    if !models.shim_pairs().contains(&pair) {
+        return Ok(rules);
+    }
+    let core = PairRules::unfinished(models.texts.get(&pair.file()))?;
+    rules.resting_on(&pair, &core)
 }
 
 /// Returns the features that the newer revision of a pair has in its core again, from extensions.
@@ -234,11 +252,11 @@ fn planned(
     models: &Models<'_>,
     pair: &RevisionPair,
     [old, new]: [PairSide<'_>; 2],
-    file: RuleFile,
+    rules: PairRules,
     returned: &[ReturnedFeature<'_>],
     may_be_open: bool,
 ) -> Result<PairPlan, Error> {
-    let (rules, unanswered) = PairRules::read(file)?.answering(&models.changes, pair);
+    let (rules, unanswered) = rules.answering(&models.changes, pair);
     let models = [old.model, new.model];
     let Planned {
         mut plan,

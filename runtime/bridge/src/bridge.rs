@@ -7,21 +7,16 @@ use mcp_revisions::layer::{LayerMessage, Layers};
 use mcp_revisions::sansio::server::TaskOptions;
 use mcp_revisions::serve::Peer;
 use mcp_revisions::service::client::cache::Cache;
-use mcp_revisions::{Boxed, RevisionSet, boxed, http, stdio, until};
+use mcp_revisions::{Boxed, RevisionSet, boxed, http, until};
 use mcp_revisions_core::{Revision, Severity, UnknownFields};
 use mcp_wire::{ErrorObject, Json};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tracing::info;
 
 use crate::MessageLosses;
-use crate::ending::{BridgeEnding, GRACE};
+use crate::ending::BridgeEnding;
 use crate::filter::{ToolFilter, filter_tools};
-use crate::greeting::Greeting;
-use crate::link::ServerLink;
 use crate::losses::Losses;
-use crate::measures;
-use crate::patient::Patient;
-use crate::servers::{ServerStart, Servers};
+use crate::servers::{ServerPool, Servers};
 use crate::settings::{BridgeSettings, ServerRoom, share};
 use crate::{Error, Proxy, RateLimit, Service, Upstream};
 use mcp_revisions::sansio::LossHook;
@@ -66,6 +61,7 @@ impl Bridge {
                 each: 100,
                 idle: Duration::from_secs(1_800),
             },
+            pool: Arc::default(),
             is_isolated: false,
             is_among_others: false,
             per_owner: None,
@@ -277,6 +273,12 @@ impl Bridge {
         self
     }
 
+    /// Shares the places of servers with the other bridges of a listener.
+    pub(crate) fn within(mut self, pool: &Arc<ServerPool>) -> Self {
+        self.settings.pool = Arc::clone(pool);
+        self
+    }
+
     /// Serves clients of a gateway: the end of the server is not the end of their sessions.
     pub(crate) fn among_others(mut self) -> Self {
         self.settings.is_among_others = true;
@@ -285,8 +287,9 @@ impl Bridge {
 
     /// Makes a tower service, for axum, hyper, or [`Service::serve`].
     ///
-    /// The upstream server is started, or reached, when the first client of each revision names itself, and once for that
-    /// client. An upstream that cannot be used is an error in the response, and the next client tries again.
+    /// The upstream server is started, or reached, as clients name themselves: once for each session, and once for all clients
+    /// of 2026-07-28 that say the same of themselves. A server that cannot be used is an error in the response, and the next
+    /// request tries again.
     #[must_use]
     pub fn into_service(self) -> Service {
         Service::new(self.finished())
@@ -296,25 +299,18 @@ impl Bridge {
     /// for a server of your own.
     #[must_use]
     pub fn into_proxy(self, app: Revision) -> Proxy {
-        let settings = self.finished();
-        let started = Arc::clone(&settings);
-        let start: ServerStart = Arc::new(move |caller| {
-            let settings = Arc::clone(&started);
-            Box::pin(async move { ServerLink::negotiated(&settings, app, &caller).await })
-        });
-        let servers = Servers::each(start, &settings);
-        Proxy::new(servers, settings, app)
+        Proxy::new(Servers::each(&self.finished(), Some(app)))
     }
 
     /// Serves one client over two streams of bytes, such as standard input and output, until it hangs up, the upstream
     /// server ends, or `stop` is ready. From then on what is open has 5 seconds to finish, and gets an error after that.
     ///
     /// The upstream server is started once the client has sent `initialize`, or another request that only the server can
-    /// answer. If it cannot be used, that request is answered with the error. A client that hangs up before the server has
-    /// started is waited for no longer than 5 seconds.
+    /// answer. If it cannot be used, that request is answered with the error, and the next one starts it again. A client that
+    /// hangs up before the server has started is waited for no longer than 5 seconds.
     ///
     /// # Errors
-    /// Returns an error if the upstream server cannot be used or ends by itself, or if the client's streams fail, as when it
+    /// Returns an error if the upstream server could not be used until the client left, or ends by itself, or if the client's streams fail, as when it
     /// reads nothing for 60 seconds.
     pub async fn serve_stdio(
         self,
@@ -340,75 +336,25 @@ impl Bridge {
         self,
         input: Box<dyn AsyncRead + Send + Unpin>,
         output: Box<dyn AsyncWrite + Send + Unpin>,
-        mut stop: Boxed<'static, ()>,
+        stop: Boxed<'static, ()>,
     ) -> Result<(), Error> {
         let settings = self.finished();
-        let mut output = Patient::new(output);
-        let greeting = tokio::select! {
-            greeting = Greeting::wait(input, &mut output, settings.client_revisions) => {
-                greeting.map_err(Error::Client)?
-            }
-            () = &mut stop => return Ok(()),
-        };
-        let Some(mut greeting) = greeting else {
-            return Ok(());
-        };
-        let caller = Arc::new(greeting.caller.clone());
-        let (input, copied) = greeting.input();
-        let (mut copied, mut has_left) = (boxed(copied), false);
-        let begun = async {
-            let (link, facts) = ServerLink::negotiate(&settings, &caller).await?;
-            let app = facts.revision;
-            let server = settings.server(&facts)?;
-            Ok((app, server, link.serving(app, &caller)))
-        };
-        // A server that is slow to start is waited for as long as an answer of one that is not.
-        let left = async {
-            (&mut copied).await;
-            has_left = true;
-            tokio::time::sleep(GRACE).await;
-        };
-        let begun = tokio::select! {
-            begun = begun => begun,
-            () = &mut stop => Err(Error::Closed),
-            () = left => {
-                info!("{} s are over: the server has not started, and its client has left", GRACE.as_secs());
-                Err(Error::Closed)
-            }
-        };
-        if has_left {
-            copied = boxed(std::future::ready(()));
-        }
-        let (app, server, link) = match begun {
-            Ok(begun) => begun,
-            Err(error) => {
-                let error: Error = error;
-                measures::failed_start(&settings.name, &error);
-                drop((input, copied));
-                greeting.refuse(output, &error).await;
-                return match error {
-                    Error::Closed => Ok(()),
-                    error => Err(error),
-                };
-            }
-        };
-        let ended = link.clone();
-        let servers = Servers::one(link, &settings);
-        let proxy = Proxy::new(servers.clone(), Arc::clone(&settings), app);
+        let servers = Servers::one(&settings);
         let ended = async {
-            let ended = tokio::select! {
-                () = copied => Ok(()),
-                () = ended.ended() => Err(Error::UpstreamEnded),
+            tokio::select! {
+                () = servers.ended() => Err(Error::UpstreamEnded),
                 () = stop => Ok(()),
-            };
-            // The pipe ends here, and what was read is answered, if that does not take too long.
-            ended
+            }
         };
-        // Open calls end with the bridge.
-        let served = stdio::serve_on_within(server, proxy, input, output, Duration::MAX);
-        let served = settings.ending.serve_one(served, ended).await;
+        let proxy = Proxy::new(servers.clone());
+        let ending = &settings.ending;
+        let served = ending.serve_one(settings.server(), proxy, (input, output), ended);
+        let served = served.await;
         servers.close().await;
-        served
+        match servers.failure() {
+            Some(Error::Closed) | None => served,
+            Some(error) => Err(error),
+        }
     }
 
     fn finished(self) -> Arc<BridgeSettings> {

@@ -10,14 +10,16 @@ use http::header::{ALLOW, CONTENT_TYPE, HOST};
 use http::request::Parts;
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use mcp_revisions::http::{self as transport, Body, Drain, Received, received};
-use mcp_revisions::{Boxed, RevisionSet, boxed, until};
+use mcp_revisions::sansio::server::{IncomingRequest, Server};
+use mcp_revisions::serve::Peer;
+use mcp_revisions::{Boxed, boxed, until};
 use serde_json::{Map, Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
 use crate::ending::LAST_ANSWERS;
 use crate::gateway::distinct;
-use crate::service::unstarted;
+use crate::servers::ServerPool;
 use crate::{Bridge, Error, Service};
 
 /// Several servers as a tower service, each at `/NAME/mcp`; clones are the same directory.
@@ -31,6 +33,8 @@ struct SharedDirectory {
     /// Answers whether requests are accepted.
     front: transport::Service,
     entries: RwLock<Vec<DirectoryEntry>>,
+    /// The places of the servers of all entries.
+    pool: Arc<ServerPool>,
 }
 
 /// A server with its path.
@@ -54,10 +58,15 @@ impl ServerDirectory {
     /// protected resource for all servers and for their list: its URL is a parent of theirs, such as `https://mcp.example.com/`.
     #[must_use]
     pub fn new(options: transport::Options) -> Self {
+        let options = options.with_shared_budgets();
+        let refuse = |_: IncomingRequest, _: Peer| async {
+            Err(mcp_revisions::errors::internal("no server is at this path").error)
+        };
         Self(Arc::new(SharedDirectory {
-            front: unstarted(RevisionSet::all(), options.clone()),
+            front: transport::Service::with_options(Server::late(), refuse, options.clone()),
             options,
             entries: RwLock::default(),
+            pool: Arc::default(),
         }))
     }
 
@@ -78,7 +87,7 @@ impl ServerDirectory {
         let options = self.0.options.clone().with_path(format!("/{segment}/mcp"));
         entries.push(DirectoryEntry {
             name: name.to_owned(),
-            service: bridge.with_http_options(options).into_service(),
+            service: (bridge.within(&self.0.pool).with_http_options(options)).into_service(),
             segment,
         });
         Ok(())

@@ -6,7 +6,7 @@ use std::time::Duration;
 use mcp_revisions::layer::Layers;
 use mcp_revisions::sansio::PeerMistake;
 use mcp_revisions::sansio::client::{Client, Options, ServerFacts};
-use mcp_revisions::sansio::server::{Server, TaskOptions};
+use mcp_revisions::sansio::server::{AppProfile, Server, TaskOptions};
 use mcp_revisions::service::client::cache::Cache;
 use mcp_revisions::{Limits, RevisionSet, http};
 use mcp_revisions_core::{Revision, UnknownFields};
@@ -15,6 +15,7 @@ use tracing::warn;
 
 use crate::ending::BridgeEnding;
 use crate::losses::Losses;
+use crate::servers::ServerPool;
 use crate::{Error, Upstream, identity};
 
 /// The settings of a bridge.
@@ -38,6 +39,8 @@ pub(crate) struct BridgeSettings {
     /// The `clientInfo` that the server is sent in place of those of clients.
     pub(crate) client_info: Option<Json>,
     pub(crate) room: ServerRoom,
+    /// The places of servers, which other bridges of one listener share.
+    pub(crate) pool: Arc<ServerPool>,
     /// Set if no two connections share a server.
     pub(crate) is_isolated: bool,
     /// Set if its clients are those of a gateway, which has other servers, too.
@@ -65,31 +68,41 @@ pub(crate) fn share(all: usize, given: Option<usize>) -> usize {
 }
 
 impl BridgeSettings {
-    /// Returns the end towards clients, which introduces itself as the upstream server does.
-    pub(crate) fn server(self: &Arc<Self>, facts: &ServerFacts) -> Result<Server, Error> {
-        let server = Server::new(facts.revision, identity::introduction(facts.clone()))
-            .map_err(|why| self.unusable(&why))?;
+    /// Returns the end towards clients, which learns with each of them which server serves it.
+    pub(crate) fn server(&self) -> Server {
+        let server = Server::late().with_own_tasks(self.tasks.clone());
+        let limits = *server.limits();
         let limits = Limits {
             max_sessions: self.room.all,
             max_sessions_per_owner: self.room.each,
-            ..*server.limits()
-        };
-        let server = if identity::has_tasks(facts) {
-            server.with_own_tasks(self.tasks.clone())
-        } else {
-            server
+            // A start has a time of its own.
+            introduction_timeout: limits
+                .introduction_timeout
+                .saturating_add(self.start_timeout),
+            ..limits
         };
         let server = (self.state_keys.iter())
             .fold(server, |server, key| server.with_request_state_key(*key));
         let server = self.losses.of_server(server);
-        Ok(server
+        server
             .with_limits(limits)
             .serving(self.client_revisions)
             .with_unknown_fields(self.policy)
             .with_other_methods()
             // The server behind this bridge gave it out, and the one behind another bridge may not know it.
             .with_state_of_this_process()
-            .on_mistake(|mistake| tell("a client", mistake)))
+            .on_mistake(|mistake| tell("a client", mistake))
+    }
+
+    /// Returns the upstream server as its clients see it.
+    pub(crate) fn profile(&self, facts: &ServerFacts) -> Result<AppProfile, Error> {
+        let profile = AppProfile::new(facts.revision, identity::introduction(facts.clone()))
+            .map_err(|why| self.unusable(&why))?;
+        Ok(if identity::has_tasks(facts) {
+            profile.with_tasks(&self.tasks)
+        } else {
+            profile
+        })
     }
 
     /// Returns the end towards the upstream server, until it is known what that is.

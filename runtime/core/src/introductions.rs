@@ -33,14 +33,14 @@ pub struct ProfileError {
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Introductions {
     all: Vec<Introduction>,
     instructions: Option<String>,
     is_nameless: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Introduction {
     revision: Revision,
     info: Json,

@@ -58,6 +58,9 @@ pub enum Event {
     Cancelled(Cancelled),
     /// The one answer to a request of [`Connection::ask`](super::Connection::ask).
     Answered(Answered),
+    /// At a server that is [late](super::server::Server::late): this client introduces itself, to be answered with
+    /// [`Connection::introduce`](super::Connection::introduce). Until then its messages wait.
+    Introduced(Arc<Caller>),
     /// At a server: `initialize` opened a session of this revision.
     Opened(Revision),
     /// At a server: the client of the session wants log notifications from this level on.

@@ -7,7 +7,7 @@ use mcp_wire::ErrorObject;
 
 use crate::errors;
 use crate::methods;
-use mcp_revisions_sansio::{Failure, RequestRefusal};
+use mcp_revisions_sansio::Failure;
 
 /// Maximum number of bytes of a URI that an error repeats.
 const URI_BYTES: usize = 2 << 10;
@@ -43,13 +43,9 @@ pub enum Error {
     /// A message is not valid.
     #[error("{0}")]
     Decode(mcp_wire::Error),
-    /// The request of a client failed without a response; the value says why.
+    /// The request of a client failed without a response, or was not taken; the value says why.
     #[error("{0}")]
     RequestFailed(Failure),
-    /// The client did not accept the call; the value says why. Calls beyond
-    /// [`Limits::max_pending_requests`](crate::Limits::max_pending_requests) wait for room, and do not get it.
-    #[error("{0}")]
-    QueueFull(RequestRefusal),
     /// The response did not arrive in time.
     #[error("no answer within {0:?}")]
     Timeout(Duration),
@@ -152,12 +148,9 @@ impl From<mcp_wire::Error> for Error {
     }
 }
 
-impl From<RequestRefusal> for Error {
-    fn from(refused: RequestRefusal) -> Self {
-        match refused {
-            RequestRefusal::NotRead => Self::Transport(refused.to_string()),
-            _ => Self::QueueFull(refused),
-        }
+impl From<Box<Failure>> for Error {
+    fn from(failure: Box<Failure>) -> Self {
+        Self::RequestFailed(*failure)
     }
 }
 

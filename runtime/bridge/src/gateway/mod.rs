@@ -26,6 +26,7 @@ use tokio::sync::{Semaphore, watch};
 use crate::MessageLosses;
 use crate::ending::BridgeEnding;
 use crate::losses::Losses;
+use crate::servers::ServerPool;
 use crate::{Bridge, Error, Proxy, RateLimit};
 use mcp_revisions::sansio::LossHook;
 use mcp_revisions_core::Severity;
@@ -84,6 +85,8 @@ struct SharedGateway {
     /// Number of changes of the servers.
     changes: watch::Sender<u64>,
     late: Arc<Semaphore>,
+    /// The places of the servers of all members.
+    pool: Arc<ServerPool>,
 }
 
 /// A server of a gateway.
@@ -181,6 +184,7 @@ impl GatewayBuilder {
             shortened: Mutex::default(),
             changes: watch::Sender::default(),
             late: Arc::new(Semaphore::new(LATE_LISTS)),
+            pool: Arc::default(),
         }))
     }
 }
@@ -227,7 +231,7 @@ impl Gateway {
         let member = Arc::new(GatewayMember {
             name: name.to_owned(),
             prefix: prefix.into(),
-            proxy: bridge.among_others().into_proxy(Revision::LATEST),
+            proxy: (bridge.within(&self.0.pool).among_others()).into_proxy(Revision::LATEST),
         });
         self.change(|members| members.push(member));
         Ok(())

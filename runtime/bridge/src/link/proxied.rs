@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use mcp_revisions::client_transport::{Application, HeldRequest, NOT_WAITED_FOR, OpenCall};
 use mcp_revisions::sansio::client::{Answer, Answered, Event, Reopened};
-use mcp_revisions_core::{Lifecycle, Revision};
+use mcp_revisions_core::{Lifecycle, PeerRole, Revision};
+use tokio::sync::watch;
 use tracing::{debug, error, info, warn};
 
 use super::asked::{BridgedRequest, UpstreamDriver};
@@ -21,16 +22,32 @@ pub(super) struct Proxied {
     pub(super) settings: Arc<BridgeSettings>,
     /// The revision that the server speaks.
     spoken: Revision,
+    /// The revision of the client that the server was started for.
+    pub(super) client: Revision,
+    /// Says that the server has not ended.
+    _alive: watch::Receiver<()>,
 }
 
 impl Proxied {
-    pub(super) fn new(listeners: Listeners, settings: Arc<BridgeSettings>) -> Self {
+    pub(super) fn new(
+        (client, listeners): (Revision, Listeners),
+        settings: Arc<BridgeSettings>,
+        alive: watch::Receiver<()>,
+    ) -> Self {
         Self {
             turns: QuestionTurns::default(),
             listeners,
             settings,
             spoken: Revision::LATEST,
+            client,
+            _alive: alive,
         }
+    }
+
+    /// Reports a notification of the server that no client gets, by this rule.
+    pub(super) fn lost(&self, method: &str, rule: &'static str) {
+        let peer = (PeerRole::Client, self.client);
+        self.settings.losses.hook.tell_dropped(peer, method, rule);
     }
 }
 
@@ -39,9 +56,8 @@ impl Application for Proxied {
 
     fn take(&mut self, server: &mut UpstreamDriver, held: HeldRequest<BridgedRequest>) {
         // A client that calls in a session can be told things, even before word of its opening has come.
-        match held.call.caller.revision.lifecycle() {
-            Lifecycle::Handshake => self.listeners.add(held.call.peer.session()),
-            Lifecycle::PerRequest => self.listeners.keep_nothing(),
+        if held.call.caller.revision.lifecycle() == Lifecycle::Handshake {
+            self.listeners.add(held.call.peer.session());
         }
         if self.turns.admits(&held.call, server.calls()) {
             server.begin(held);

@@ -289,7 +289,7 @@ fn pending_of(
 }
 
 /// Returns what a per-request message says of its client.
-fn client_of(message: &Peeked<'_>, peer: Revision) -> Caller {
+pub(super) fn client_of(message: &Peeked<'_>, peer: Revision) -> Caller {
     match peer.lifecycle() {
         Lifecycle::Handshake => Caller::unknown(peer),
         Lifecycle::PerRequest => Caller {

@@ -22,7 +22,7 @@ pub use http::sign_in::{introspect::Introspection, jwks::Jwks};
 pub use servers::*;
 
 pub use driver::{Application, Driver, NOT_WAITED_FOR, OpenCall, drive};
-pub use handle::{Handle, HeldRequest, NotConnected, Replies, RequestReply, WeakHandle};
+pub use handle::{Handle, HeldRequest, Replies, RequestReply, WeakHandle};
 pub use incoming::Incoming;
 use lines::Lines;
 

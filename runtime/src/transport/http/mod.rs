@@ -70,7 +70,7 @@ pub use intake::{Received, received};
 pub use listener::{Drain, bind, serve, serve_layered, serve_service, serve_until};
 pub use options::Options;
 use options::ParamCheck;
-pub use service::{Service, Wanted};
+pub use service::Service;
 
 /// The authenticated principal of a request. Insert it into the extensions of the request from an authentication layer.
 ///

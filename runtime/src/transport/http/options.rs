@@ -1,12 +1,13 @@
 //! The options of a service over HTTP, with their defaults.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use mcp_revisions_sansio::params::Learned;
 use mcp_wire::Json;
 
 use super::guard::ResourceGuard;
+use super::inner::Budgets;
 use super::metrics::Metrics;
 use crate::backplane::Backplane;
 
@@ -27,6 +28,8 @@ pub struct Options {
     pub(super) write_time: Duration,
     pub(super) body_bytes: usize,
     pub(super) unread_bytes: usize,
+    /// The budgets of all services with clones of these options; `None` if each has its own.
+    pub(super) budgets: Option<Arc<OnceLock<Budgets>>>,
     pub(super) connections: usize,
     pub(super) connections_per_address: Option<usize>,
     pub(super) keep_alive: Duration,
@@ -86,6 +89,7 @@ impl Default for Options {
             write_time: Duration::from_secs(30),
             body_bytes: 256 << 20,
             unread_bytes: 256 << 20,
+            budgets: None,
             connections: 10_000,
             connections_per_address: None,
             keep_alive: Duration::from_secs(15),
@@ -174,6 +178,14 @@ impl Options {
     #[must_use]
     pub fn with_unread_bytes(mut self, bytes: usize) -> Self {
         self.unread_bytes = bytes;
+        self
+    }
+
+    /// Lets all services with clones of these options share one set of budgets: those of the bytes of requests and of answers,
+    /// and of suspended requests. By default each service has its own. Call it last: the first of the services sets the sizes.
+    #[must_use]
+    pub fn with_shared_budgets(mut self) -> Self {
+        self.budgets = Some(Arc::default());
         self
     }
 

@@ -163,13 +163,14 @@ impl ServiceShared {
         };
         let driver = self.new_driver();
         driver.opened_by(who.clone(), parts.extensions.get());
-        let TextOutcome { exchange, .. } = driver.take(
+        let taken = driver.take(
             Some(&headers),
             self.server.look(Some(&headers), text.as_bytes()),
             &texts,
             facts,
         );
         drop(texts);
+        let TextOutcome { exchange, .. } = driver.settled(taken).await;
         // If the caller hangs up, or the page takes too long, no receiver is left for it.
         let hangs_up = driver.is_given_up_by_hanging_up(exchange);
         let guard = hangs_up.then(|| HangUp::new(move || driver.hung_up(exchange)));

@@ -87,14 +87,6 @@ impl Service {
         self.inner.end_sessions();
     }
 
-    /// Returns whether a request is for a session that runs in this service.
-    #[must_use]
-    pub fn runs_session_of(&self, head: &Parts) -> bool {
-        let named =
-            text(&head.headers, headers::SESSION_ID).or_else(|| self.inner.session_of_uri(head));
-        named.is_some_and(|session| self.inner.runs(session))
-    }
-
     /// Returns what the service is at: for metrics.
     #[must_use]
     pub fn counters(&self) -> Counters {
@@ -454,44 +446,6 @@ impl ServiceShared {
         }
         driver.continue_at_large(texts);
         Ok(Some(false))
-    }
-}
-
-/// The kind of a request to a server, as far as its head tells: see [`Options::wanted`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Wanted {
-    /// It brings a message, and is accepted.
-    Message,
-    /// It opens a session over HTTP+SSE, which names its client later.
-    Session,
-    /// It is refused, or needs nothing but the service: health, CORS, an operation on a session.
-    Nothing,
-}
-
-impl Options {
-    /// Returns what a request wants of a server, for a service that starts its server with the first client: a request that
-    /// is refused, or is for a session that cannot be there, must not start one.
-    #[must_use]
-    pub fn wanted(&self, head: &Parts) -> Wanted {
-        let (headers, path) = (&head.headers, head.uri.path());
-        if self.is_look(&head.uri) || self.admits(head).is_err() || !self.serves_path(path) {
-            return Wanted::Nothing;
-        }
-        let has_session = headers.contains_key(headers::SESSION_ID);
-        let is_http_sse = || self.sessions && self.serves_http_sse(path);
-        match head.method {
-            Method::POST
-                if !has_session
-                    && is_json(headers)
-                    && coding(headers).is_none()
-                    && accepts_answers(headers) =>
-            {
-                Wanted::Message
-            }
-            Method::GET if !has_session && is_http_sse() => Wanted::Session,
-            _ => Wanted::Nothing,
-        }
     }
 }
 

@@ -41,6 +41,23 @@ fn reported(count: &AtomicU64) -> Option<u64> {
     (count <= EACH || count.is_power_of_two()).then_some(count)
 }
 
+pub(super) fn server_waited_for(status: u16, pause: std::time::Duration) {
+    tracing::warn!(
+        status,
+        ?pause,
+        "the server is busy: a request waits, and is sent again"
+    );
+}
+
+pub(super) fn event_without_end(is_taken: bool) {
+    let fate = if is_taken {
+        "its message is whole, and is taken"
+    } else {
+        "no message of the stream is read before its end"
+    };
+    tracing::warn!("an event of the server has no blank line at its end for 30 s: {fate}");
+}
+
 pub(super) fn session_stream_given_up(why: &str) {
     tracing::warn!(
         why,

@@ -28,6 +28,16 @@ pub(crate) fn message_dropped(method: &str) {
     events::message_dropped(method);
 }
 
+/// Reports that a server wants to be left alone, by this status, and how long a request waits for it.
+pub(crate) fn server_waited_for(status: u16, pause: std::time::Duration) {
+    events::server_waited_for(status, pause);
+}
+
+/// Reports an event of a server that does not end.
+pub(crate) fn event_without_end(is_taken: bool) {
+    events::event_without_end(is_taken);
+}
+
 /// Reports that a client listens no longer to a session of its server, and why.
 pub(crate) fn session_stream_given_up(why: &str) {
     events::session_stream_given_up(why);

@@ -2,6 +2,10 @@
 
 pub(super) fn refused(_: u16, _: &str) {}
 
+pub(super) fn server_waited_for(_: u16, _: std::time::Duration) {}
+
+pub(super) fn event_without_end(_: bool) {}
+
 pub(super) fn session_stream_given_up(_: &str) {}
 
 #[cfg(feature = "client-auth")]

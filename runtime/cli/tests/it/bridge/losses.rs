@@ -41,6 +41,29 @@ fn losses_are_told_and_refused_where_they_are_not_put_up_with() {
     assert!(value(&talk.answers(&[list])[&list])["tools"].is_array());
 }
 
+/// The losses of the one conversion count: of what travels as an unknown field nothing is lost.
+#[test]
+fn what_is_preserved_is_not_refused() {
+    let options = [
+        "--loss-log",
+        "off",
+        "--unknown-fields",
+        "preserve",
+        "--reject-loss",
+        "cosmetic",
+    ];
+    let mut talk = Talk::new(Revision::V2025_03_26, bridge(&options, Revision::LATEST));
+    let list = talk.ask(OutgoingRequest::new("tools/list", None));
+    let answer = value(&talk.answers(&[list])[&list]);
+    let tools = answer["tools"]
+        .as_array()
+        .unwrap_or_else(|| panic!("{answer}"));
+    assert!(
+        tools.iter().any(|tool| tool["title"] == "Where"),
+        "{answer}"
+    );
+}
+
 /// A request and a result of which something would be lost that is not accepted: each is answered with an error, and has
 /// a line in the log.
 #[test]

@@ -1,6 +1,6 @@
-//! From the first request to a settled revision: the probe, the handshake, and what follows when the server refuses one.
+//! From the first request to a settled revision: the probe, the handshake, what follows when the server refuses one, and what
+//! the server states of itself in its answer.
 
-mod facts;
 pub mod lifecycle;
 pub(crate) mod stage;
 pub(crate) mod statuses;
@@ -8,12 +8,13 @@ pub(crate) mod statuses;
 use std::time::Duration;
 
 use mcp_revisions_core::{Lifecycle, Revision, RevisionSet, methods};
-use mcp_wire::{ErrorObject, Json};
+use mcp_wire::meta::SERVER_INFO;
+use mcp_wire::{ErrorObject, Json, MessageKind};
 
 use crate::ask::outcome;
-use crate::client::Options;
 use crate::client::requests::{RequestPurpose, Waiting};
-use crate::client::{Channel, Client};
+use crate::client::translate::facts;
+use crate::client::{Channel, Client, Options};
 use crate::json::object;
 use crate::limits::deadline;
 use crate::quote::quotable;
@@ -483,6 +484,62 @@ impl Connection<Client> {
     fn fail(&mut self, requests: impl IntoIterator<Item = Waiting>, failure: &Failure) {
         for request in requests {
             self.tell_answer(request, Answer::Failed(failure.clone()));
+        }
+    }
+}
+
+impl Connection<Client> {
+    /// Returns what a `DiscoverResult` says of the server.
+    fn facts_of(&mut self, evidence: Evidence<'_>, revision: Revision) -> ServerFacts {
+        let result = match evidence {
+            Evidence::Answer {
+                message: Some(message),
+                ..
+            } if message.kind == MessageKind::Response => outcome(message),
+            _ => return ServerFacts::unknown(revision),
+        };
+        let Ok(result) = result else {
+            return ServerFacts::unknown(revision);
+        };
+        let info = result.get("_meta").and_then(|meta| meta.get(SERVER_INFO));
+        self.facts(&result, revision, info)
+    }
+
+    /// Returns what a result says of the server, which names itself by `info`.
+    fn facts(&mut self, result: &Json, revision: Revision, info: Option<Json>) -> ServerFacts {
+        self.state.changes.capabilities = result.get("capabilities");
+        let method = match revision.lifecycle() {
+            Lifecycle::Handshake => methods::INITIALIZE,
+            Lifecycle::PerRequest => methods::SERVER_DISCOVER,
+        };
+        let mut carry = |name, json: Json| {
+            let carried = facts(&self.role.translator, method, name, &json, revision);
+            if let Err(stopped) = &carried {
+                self.tell(Event::stopped(stopped, method, revision));
+            }
+            carried.ok()
+        };
+        ServerFacts {
+            revision,
+            info: info.and_then(|info| carry("Implementation", info)),
+            capabilities: result
+                .get("capabilities")
+                .and_then(|it| carry("ServerCapabilities", it)),
+            instructions: result.read_member("instructions"),
+            result: Some(result.clone()),
+        }
+    }
+}
+
+impl ServerFacts {
+    /// Returns a server of which nothing is known but the revision.
+    fn unknown(revision: Revision) -> Self {
+        Self {
+            revision,
+            info: None,
+            capabilities: None,
+            instructions: None,
+            result: None,
         }
     }
 }

@@ -18,8 +18,8 @@ use mcp_revisions_auth::{
 
 use super::super::connect::{Connector, connector};
 use super::super::options::Http;
-use super::super::request::place;
 use super::super::resolve::AddressRule;
+use super::super::url::place;
 use super::callback::{Callback, Redirected};
 use super::error::SignInError;
 
