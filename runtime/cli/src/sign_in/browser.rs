@@ -16,7 +16,7 @@ const ANSWER_TIME: Duration = Duration::from_secs(40);
 
 /// Shows the page and the code of a sign-in on another device, on standard error.
 pub(super) fn show_code(page: &DevicePage) {
-    let DevicePage { url, code } = page;
+    let DevicePage { url, code, .. } = page;
     stderr::tell(&format!(
         "to sign in, open this page on any device, and enter or compare the code {code}:\n{url}\n"
     ));

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use ::http::header::{ACCEPT_ENCODING, LOCATION};
+use ::http::header::{ACCEPT_ENCODING, LOCATION, USER_AGENT};
 use ::http::{HeaderValue, Method as HttpMethod, Request, Response, Uri};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full, Limited};
@@ -18,6 +18,7 @@ use mcp_revisions_auth::{
 
 use super::super::connect::{Connector, connector};
 use super::super::options::Http;
+use super::super::request::SENDER;
 use super::super::resolve::AddressRule;
 use super::super::url::place;
 use super::callback::{Callback, Redirected};
@@ -255,6 +256,7 @@ impl FlowDriver {
         }
         let identity = HeaderValue::from_static("identity");
         sent.headers_mut().insert(ACCEPT_ENCODING, identity);
+        sent.headers_mut().insert(USER_AGENT, SENDER);
         let answer = self.client.request(sent).await;
         answer.map_err(|error| super::super::request::cause(&error))
     }

@@ -7,11 +7,9 @@ mod callback;
 mod drive;
 mod error;
 mod file;
-#[cfg(feature = "server-http")]
-pub(in crate::transport::client) mod introspect;
-#[cfg(feature = "server-http")]
-pub(in crate::transport::client) mod jwks;
 mod store;
+#[cfg(feature = "server-http")]
+pub(in crate::transport::client) mod verifier;
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};

@@ -7,8 +7,8 @@ use mcp_revisions_auth::{AuthError, IntrospectionEndpoint, Secret};
 use mcp_wire::JsonObject;
 use tokio::sync::Semaphore;
 
-use super::super::options::Http;
-use super::drive::FlowDriver;
+use super::super::super::options::Http;
+use super::super::drive::FlowDriver;
 use crate::transport::http::{TokenClaims, TokenRefusal};
 use crate::transport::panics::lock;
 

@@ -9,8 +9,8 @@ use mcp_revisions_auth::{
 use mcp_wire::JsonObject;
 use tokio::time::Instant;
 
-use super::super::options::Http;
-use super::drive::FlowDriver;
+use super::super::super::options::Http;
+use super::super::drive::FlowDriver;
 use crate::transport::http::{TokenClaims, TokenRefusal};
 use crate::transport::panics::lock;
 use crate::transport::spawn::spawn;
