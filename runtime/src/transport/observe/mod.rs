@@ -55,6 +55,11 @@ pub(crate) fn session_taken_over(session: &str) {
     events::session_taken_over(session.get(..8).unwrap_or_default());
 }
 
+/// Reports that a listed entry is left out, because one of its name is registered.
+pub(crate) fn entry_left_out(kind: &'static str, name: &str) {
+    events::entry_left_out(kind, name);
+}
+
 /// Reports that a replica is there and does not answer: what waits for it ends.
 pub(crate) fn replica_silent(address: &str) {
     events::replica_silent(address);

@@ -21,3 +21,5 @@ pub(super) fn message_dropped(_: &str) {}
 pub(super) fn replica_silent(_: &str) {}
 
 pub(super) fn replica_not_understood(_: &str, _: &str, _: u32) {}
+
+pub(super) fn entry_left_out(_: &'static str, _: &str) {}
