@@ -44,7 +44,12 @@ impl Connection<Client> {
             self.state.session_to_be = session.filter(is_visible).map(str::to_owned);
         }
         // Without a body its messages follow one by one.
-        let Some(body) = body else { return };
+        let Some(body) = body else {
+            if let Some(pending) = id.and_then(|id| self.state.pending.get_mut(&id)) {
+                pending.status = Some(status);
+            }
+            return;
+        };
         let success = (200..300).contains(&status);
         if id.is_none() && !success {
             self.ignore(Ignored::Status(status));
@@ -204,32 +209,38 @@ impl Connection<Client> {
         now: Duration,
     ) {
         let Some(PendingRequest {
-            purpose, revision, ..
+            purpose,
+            revision,
+            status: begun,
+            ..
         }) = self.state.pending.remove(&id)
         else {
             return;
         };
+        let without_answer = begun.map(|status| Failure::Http(status, String::new()));
+        let is_first = matches!(purpose, RequestPurpose::Probe | RequestPurpose::Initialize);
+        // A stream without the answer to a first message is an answer that says nothing.
+        let (status, failure) = match (&without_answer, failure) {
+            (Some(without_answer), Failure::Closed) if is_first => (begun, without_answer),
+            _ => (status, failure),
+        };
         match purpose {
             // A response that did not arrive tells nothing of the server; one that cannot be read only refuses the message.
             RequestPurpose::Probe | RequestPurpose::Initialize
-                if matches!(failure, Failure::Transport(_) | Failure::SignIn(_)) =>
+                if matches!(
+                    failure,
+                    Failure::Transport(_) | Failure::SignIn(_) | Failure::Closed
+                ) =>
             {
                 self.unsettle(failure);
             }
             RequestPurpose::Probe => {
-                let evidence = match failure {
-                    Failure::Closed => Evidence::Ended,
-                    _ => Evidence::Answer {
-                        status,
-                        message: None,
-                    },
-                };
-                self.probed(evidence, Some(failure), now);
+                let message = None;
+                self.probed(Evidence { status, message }, Some(failure), now);
             }
-            RequestPurpose::Initialize => match failure {
-                Failure::Closed => self.unsettle(failure),
-                _ => self.handshake_failed(status, &[], failure.clone(), now),
-            },
+            RequestPurpose::Initialize => {
+                self.handshake_failed(status, &[], failure.clone(), now);
+            }
             RequestPurpose::Adapter => {}
             RequestPurpose::LogLevel => self.end_level_wait(None),
             RequestPurpose::Subscription(subscription) => {
@@ -269,10 +280,8 @@ impl Connection<Client> {
         }
         let settled = self.state.stage.settled();
         settled.is_some_and(|settled| {
-            let finding = judge(Evidence::Answer {
-                status: Some(status),
-                message,
-            });
+            let status = Some(status);
+            let finding = judge(Evidence { status, message });
             request.sent < MOST_SENDS
                 && settled.revision == pending.revision
                 && !settled.confirmed
