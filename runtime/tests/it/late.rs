@@ -90,7 +90,7 @@ fn what_comes_before_the_application_is_known_is_taken_as_if_it_had_been_known()
                 .collect();
             assert_eq!(introduced(&before).len(), 1, "{before:?}");
             assert_eq!(before.len(), 1, "{before:?}");
-            assert!(late.is_introducing() && late.pending() == texts.len());
+            assert!(late.is_introducing() && late.unanswered() == texts.len());
             late.introduce(Ok(&known), NOW);
             assert_eq!(rest(&mut late), expected, "{app} {texts:?}");
             assert!(!late.is_introducing());
@@ -216,5 +216,5 @@ fn what_waits_is_bounded_in_number_bytes_and_time() {
     let mut gone = late();
     let exchange = gone.receive(None, request(1, "tools/list").as_bytes(), NOW);
     gone.ended(exchange, NOW);
-    assert!(!gone.is_introducing() && gone.pending_bytes() == 0);
+    assert!(!gone.is_introducing() && gone.unanswered_bytes() == 0);
 }

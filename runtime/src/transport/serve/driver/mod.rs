@@ -262,7 +262,7 @@ impl ServerDriver {
         self.arm(state);
         self.flush(state);
         let has_news = state.work.as_ref().is_some_and(|work| work.has_news());
-        let is_idle = state.connection.pending() == 0;
+        let is_idle = state.connection.unanswered() == 0;
         if is_idle {
             state.rest();
         }
