@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use mcp_revisions::layer::{LayerMessage, Layers};
 use mcp_revisions::sansio::server::TaskOptions;
-use mcp_revisions::serve::Peer;
 use mcp_revisions::service::client::cache::Cache;
 use mcp_revisions::{Boxed, RevisionSet, boxed, http, until};
 use mcp_revisions_core::{Revision, Severity, UnknownFields};
@@ -14,11 +13,11 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::MessageLosses;
 use crate::ending::BridgeEnding;
-use crate::filter::{ToolFilter, filter_tools};
+use crate::gateway::name_questions;
 use crate::losses::Losses;
 use crate::servers::{ServerPool, Servers};
 use crate::settings::{BridgeSettings, ServerRoom, share};
-use crate::{Error, Proxy, RateLimit, Service, Upstream};
+use crate::{Error, Proxy, RateLimit, Service, ToolRules, Upstream};
 use mcp_revisions::sansio::LossHook;
 
 /// Maximum number of bytes of results that are kept for clients to share.
@@ -28,7 +27,7 @@ const CACHE_BYTES: usize = 16 << 20;
 pub struct Bridge {
     settings: BridgeSettings,
     rate_limit: Option<RateLimit>,
-    tool_filter: Option<Arc<ToolFilter>>,
+    tools: Vec<Arc<ToolRules>>,
 }
 
 impl std::fmt::Debug for Bridge {
@@ -49,6 +48,7 @@ impl Bridge {
             cache: Some(Cache::new(CACHE_BYTES)),
             list_ttl: None,
             name: None,
+            sign_in_advice: None,
             client_revisions: RevisionSet::all(),
             upstream_revisions: RevisionSet::all(),
             start_timeout: Duration::from_secs(60),
@@ -73,7 +73,7 @@ impl Bridge {
         Self {
             settings,
             rate_limit: None,
-            tool_filter: None,
+            tools: Vec::new(),
         }
     }
 
@@ -105,6 +105,13 @@ impl Bridge {
     #[must_use]
     pub fn with_name(mut self, name: &str) -> Self {
         self.settings.name = Some(name.into());
+        self
+    }
+
+    /// Adds a sentence to the errors of requests that need a sign-in, such as the command that signs in.
+    #[must_use]
+    pub fn with_sign_in_advice(mut self, advice: &str) -> Self {
+        self.settings.sign_in_advice = Some(advice.into());
         self
     }
 
@@ -152,7 +159,7 @@ impl Bridge {
     /// [`LayerMessage::forward`]. None by default; see [`mcp_revisions::layer`].
     ///
     /// Messages are of the revision that is spoken with the upstream server. The [rate limit](Self::with_rate_limit) is the
-    /// outermost layer, and the [filter of tools](Self::with_tool_filter) the innermost one.
+    /// outermost layer, and the [rules of tools](Self::with_tool_rules) are the innermost ones.
     ///
     /// ```
     /// # use mcp_bridge::{Bridge, Upstream};
@@ -179,14 +186,10 @@ impl Bridge {
         self
     }
 
-    /// Sets which tools clients see, by name and client; all by default. Others are left out of `tools/list`, and a call of one
-    /// gets the error of a tool that does not exist.
+    /// Adds rules of the tools that clients see and of their names, within those that were added before.
     #[must_use]
-    pub fn with_tool_filter(
-        mut self,
-        admits: impl Fn(&str, &Peer) -> bool + Send + Sync + 'static,
-    ) -> Self {
-        self.tool_filter = Some(Arc::new(admits));
+    pub fn with_tool_rules(mut self, rules: ToolRules) -> Self {
+        self.tools.push(Arc::new(rules));
         self
     }
 
@@ -273,16 +276,25 @@ impl Bridge {
         self
     }
 
+    /// Returns whether the upstream server can never be used.
+    pub(crate) fn is_unusable(&self) -> bool {
+        self.settings.upstream.is_unusable
+    }
+
     /// Shares the places of servers with the other bridges of a listener.
     pub(crate) fn within(mut self, pool: &Arc<ServerPool>) -> Self {
         self.settings.pool = Arc::clone(pool);
         self
     }
 
-    /// Serves clients of a gateway: the end of the server is not the end of their sessions.
-    pub(crate) fn among_others(mut self) -> Self {
+    /// Serves clients of a gateway: the end of the server is not the end of their sessions, and its questions say who asks.
+    pub(crate) fn among_others(mut self, name: &str) -> Self {
         self.settings.is_among_others = true;
-        self
+        let name: Arc<str> = name.into();
+        self.with_layer(move |message| {
+            let name = Arc::clone(&name);
+            async move { name_questions(&name, message).await }
+        })
     }
 
     /// Makes a tower service, for axum, hyper, or [`Service::serve`].
@@ -364,8 +376,8 @@ impl Bridge {
             layers.add(move |message| limit.clone().layer(message));
         }
         layers.append(&settings.layers);
-        if let Some(admits) = self.tool_filter {
-            layers.add(move |message| filter_tools(Arc::clone(&admits), message));
+        for rules in self.tools {
+            layers.add(move |message| Arc::clone(&rules).apply(message));
         }
         settings.layers = layers;
         settings.room.each = share(settings.room.all, settings.per_owner);

@@ -202,7 +202,7 @@ impl ServerDirectory {
     /// Returns the servers and their URLs; status 404 for any other path.
     fn index(&self, head: &Parts) -> Response<Body> {
         if let Err(why) = self.0.options.admits(head) {
-            return plain(StatusCode::FORBIDDEN, why);
+            return transport::refused(StatusCode::FORBIDDEN, &why);
         }
         if head.uri.path() != "/" {
             let paths: Vec<String> = self
@@ -211,13 +211,11 @@ impl ServerDirectory {
                 .map(|it| format!("/{}/mcp", it.segment))
                 .collect();
             let why = format!("no such path: the servers are at {}", paths.join(", "));
-            return plain(StatusCode::NOT_FOUND, why);
+            return transport::refused(StatusCode::NOT_FOUND, &why);
         }
         if !matches!(head.method, Method::GET | Method::HEAD) {
-            let mut refused = plain(
-                StatusCode::METHOD_NOT_ALLOWED,
-                "this is the list of servers".into(),
-            );
+            let why = "this is the list of servers";
+            let mut refused = transport::refused(StatusCode::METHOD_NOT_ALLOWED, why);
             refused
                 .headers_mut()
                 .insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
@@ -236,10 +234,8 @@ impl ServerDirectory {
                 (entry.name, json!({ "type": "http", "url": url }))
             })
             .collect();
-        let mut listed = plain(
-            StatusCode::OK,
-            format!("{:#}\n", json!({ "mcpServers": servers })),
-        );
+        let text = format!("{:#}\n", json!({ "mcpServers": servers }));
+        let mut listed = Response::new(Body::from(text));
         let json = HeaderValue::from_static("application/json");
         listed.headers_mut().insert(CONTENT_TYPE, json);
         listed
@@ -289,12 +285,6 @@ fn head(request: &Request<Received>) -> Parts {
     head.uri = request.uri().clone();
     head.headers = request.headers().clone();
     head
-}
-
-fn plain(status: StatusCode, text: String) -> Response<Body> {
-    let mut response = Response::new(Body::from(text));
-    *response.status_mut() = status;
-    response
 }
 
 impl<B> tower_service::Service<Request<B>> for ServerDirectory

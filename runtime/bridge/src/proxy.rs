@@ -101,20 +101,24 @@ impl Proxy {
             .settings
             .ending
             .unless_over(async {
-                let server = self
-                    .servers
-                    .of(&identity::introduced(caller), &session)
-                    .await?;
-                let operation =
-                    ClientOperation::begin(&asked.method, self.settings.name.as_deref());
-                let answered = server.ask(ask, asked).await?;
-                operation.end(&answered.answer, Some(server.spoken()));
-                Ok::<_, ErrorObject>((answered, server.spoken()))
+                let operation = ClientOperation::begin(&asked.method, self.settings.label());
+                let (mut spoken, caller) = (None, identity::introduced(caller));
+                let answered = async {
+                    let server = self.servers.of(&caller, &session).await?;
+                    spoken = Some(server.spoken());
+                    Ok((server.ask(ask, asked).await?, server.spoken()))
+                };
+                let answered = answered.await;
+                match &answered {
+                    Ok((answered, _)) => operation.end(&answered.answer, spoken),
+                    Err(error) => operation.end(&Answer::Error(ErrorObject::clone(error)), spoken),
+                }
+                answered
             })
             .await?;
         let took = began.elapsed();
         if answered.is_ok() {
-            debug!(method, ?took, "answered");
+            debug!(server = self.settings.label(), method, ?took, "answered");
         }
         answered
     }
@@ -130,7 +134,7 @@ impl Proxy {
         }
         let answered = self.ask(ask.clone(), asked.clone()).await?;
         let page = match &answered.0.answer {
-            Answer::Failed(failure) => sign_in::needed(failure).and_then(|it| it.page),
+            Answer::Failed(failure) => sign_in::needed(failure, None).and_then(|it| it.page),
             _ => None,
         };
         let Some(page) = page else {
@@ -148,10 +152,13 @@ impl Proxy {
         match answer {
             Answer::Result(result) => Ok(result),
             Answer::Error(error) | Answer::Failed(Failure::Rejected(error)) => Err(error),
-            Answer::Failed(failure) => Err(match sign_in::needed(&failure) {
-                Some(needed) => needed.to_error(),
-                None => errors::internal(&failure.to_string()).error,
-            }),
+            Answer::Failed(failure) => {
+                let advice = self.settings.sign_in_advice.as_deref();
+                Err(match sign_in::needed(&failure, advice) {
+                    Some(needed) => needed.to_error(),
+                    None => errors::internal(&failure.to_string()).error,
+                })
+            }
             Answer::InputRequired(_) => {
                 Err(errors::internal("the server asks what no client can answer").error)
             }
@@ -261,6 +268,7 @@ impl Proxy {
         // No client waits for the end of a stream that the bridge listens to for a session.
         if method == methods::SUBSCRIPTIONS_LISTEN && revision.lifecycle() == Lifecycle::Handshake {
             warn!(
+                server = self.settings.label(),
                 "the server's stream of changes has ended, and is opened again{}",
                 reason(&answered)
             );

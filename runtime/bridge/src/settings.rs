@@ -28,13 +28,15 @@ pub(crate) struct BridgeSettings {
     pub(crate) list_ttl: Option<Duration>,
     /// The name of the server in metrics and errors.
     pub(crate) name: Option<Arc<str>>,
+    /// The sentence about how to sign in, for errors of requests that need it.
+    pub(crate) sign_in_advice: Option<Arc<str>>,
     pub(crate) client_revisions: RevisionSet,
     pub(crate) upstream_revisions: RevisionSet,
     /// Maximum time until it is known which revision a server speaks.
     pub(crate) start_timeout: Duration,
     pub(crate) policy: UnknownFields,
     pub(crate) losses: Losses,
-    /// The layers around messages: the limit of requests, those of the application, the filter of tools.
+    /// The layers around messages: the limit of requests, those of the application, the rules of tools.
     pub(crate) layers: Layers,
     /// The `clientInfo` that the server is sent in place of those of clients.
     pub(crate) client_info: Option<Json>,
@@ -83,7 +85,7 @@ impl BridgeSettings {
         };
         let server = (self.state_keys.iter())
             .fold(server, |server, key| server.with_request_state_key(*key));
-        let server = self.losses.of_server(server);
+        let (server, name) = (self.losses.of_server(server), self.name.clone());
         server
             .with_limits(limits)
             .serving(self.client_revisions)
@@ -91,7 +93,7 @@ impl BridgeSettings {
             .with_other_methods()
             // The server behind this bridge gave it out, and the one behind another bridge may not know it.
             .with_state_of_this_process()
-            .on_mistake(|mistake| tell("a client", mistake))
+            .on_mistake(move |mistake| tell(name.as_deref(), "a client", mistake))
     }
 
     /// Returns the upstream server as its clients see it.
@@ -106,13 +108,20 @@ impl BridgeSettings {
     }
 
     /// Returns the end towards the upstream server, until it is known what that is.
-    pub(crate) fn first_client(app: Revision, options: Options) -> Client {
-        Client::new(app, options).on_mistake(|mistake| tell("the server", mistake))
+    pub(crate) fn first_client(&self, app: Revision, options: Options) -> Client {
+        let name = self.name.clone();
+        Client::new(app, options)
+            .on_mistake(move |mistake| tell(name.as_deref(), "the server", mistake))
     }
 
     /// Returns the end towards the upstream server.
     pub(crate) fn client(&self, app: Revision, options: Options) -> Client {
-        self.losses.of_client(Self::first_client(app, options))
+        self.losses.of_client(self.first_client(app, options))
+    }
+
+    /// Returns the name of the server in lines of the log, if it has one.
+    pub(crate) fn label(&self) -> Option<&str> {
+        self.name.as_deref()
     }
 
     /// Returns the name of the server in errors for its clients.
@@ -129,6 +138,6 @@ impl BridgeSettings {
 }
 
 /// Logs the mistake of a peer.
-fn tell(peer: &str, mistake: &PeerMistake<'_>) {
-    warn!("a mistake of {peer}: {mistake}");
+fn tell(server: Option<&str>, peer: &str, mistake: &PeerMistake<'_>) {
+    warn!(server, "a mistake of {peer}: {mistake}");
 }

@@ -17,8 +17,8 @@ use mcp_revisions::sansio::client::{
 };
 use mcp_revisions::sansio::server::{AppProfile, Caller, LogLevel};
 use mcp_revisions::serve::Session;
-use mcp_revisions::{RevisionSet, errors};
-use mcp_revisions_core::{Revision, methods};
+use mcp_revisions::{ClientOperation, RevisionSet, errors};
+use mcp_revisions_core::{Lifecycle, Revision, methods};
 use mcp_wire::{EXCERPT, ErrorObject, Json, excerpt};
 use tokio::sync::watch;
 use tracing::{debug, info, warn};
@@ -72,11 +72,21 @@ impl ServerLink {
             options = options.with_verdict(Verdict(spoken));
         }
         // What the server says before its clients are known to be served in another revision is probably in this one.
-        let client = BridgeSettings::first_client(app.unwrap_or(caller.revision), options);
+        let client = settings.first_client(app.unwrap_or(caller.revision), options);
         let listeners = Listeners::of(caller.revision.lifecycle());
         let client_of = (caller.revision, listeners.clone());
         let proxied = Proxied::new(client_of, Arc::clone(settings), alive);
-        let (handle, facts) = negotiate::connect(settings, client, proxied).await?;
+        let first = match caller.revision.lifecycle() {
+            Lifecycle::Handshake => methods::INITIALIZE,
+            Lifecycle::PerRequest => methods::SERVER_DISCOVER,
+        };
+        let operation = ClientOperation::begin(first, settings.label());
+        let connected = negotiate::connect(settings, client, proxied).await;
+        match &connected {
+            Ok((_, facts)) => operation.end(&Answer::Result(Json::default()), Some(facts.revision)),
+            Err(error) => operation.end(&Answer::Error(error.to_response()), None),
+        }
+        let (handle, facts) = connected?;
         // A server of the per-request lifecycle is not asked again.
         let facts = match known {
             Some(known) if facts.result.is_none() => known,
@@ -113,7 +123,8 @@ impl ServerLink {
             .as_ref()
             .map_or("one that is not named", Json::text);
         let named = excerpt(named, EXCERPT);
-        info!(client = named, "the server speaks {spoken}");
+        let server = self.settings.label();
+        info!(server, client = named, "the server speaks {spoken}");
         self
     }
 
@@ -144,13 +155,14 @@ impl ServerLink {
                 Some(RequestReply::Answered(answered)) => {
                     if lost > 1 {
                         warn!(
-                            method,
-                            lost, "notifications of a call did not reach its client"
+                            server = self.settings.label(),
+                            method, lost, "notifications of a call did not reach its client"
                         );
                     }
                     match &answered.answer {
                         Answer::Failed(Failure::Transport(why)) => {
-                            warn!(method, "no answer of the server arrived: {why}");
+                            let server = self.settings.label();
+                            warn!(server, method, "no answer of the server arrived: {why}");
                         }
                         Answer::Failed(Failure::SignIn(_)) => {
                             warn!(method, "{} wants a sign-in", self.settings.server_name());
@@ -182,7 +194,11 @@ impl ServerLink {
                         Err(_) => {
                             lost += 1;
                             if lost == 1 {
-                                warn!(method, told, "lost: the client does not read its call");
+                                let server = self.settings.label();
+                                warn!(
+                                    server,
+                                    method, told, "lost: the client does not read its call"
+                                );
                             }
                             // One that was waited for in vain gets what it has room for.
                             patience = Duration::ZERO;

@@ -47,7 +47,8 @@ pub(super) async fn connect(
         Ok(facts) => Ok((handle, facts)),
         Err(failure) => {
             let _ = handle.close().await;
-            Err(match sign_in::needed(&failure) {
+            let advice = settings.sign_in_advice.as_deref();
+            Err(match sign_in::needed(&failure, advice) {
                 Some(needed) => Error::SignIn {
                     name: settings.server_name().to_owned(),
                     needed: Box::new(needed),

@@ -56,8 +56,8 @@ impl Proxied {
                     open.call.loses = true;
                     let call = &open.call.method;
                     warn!(
-                        call,
-                        method, "notifications are lost: the client does not read its call"
+                        server = self.settings.label(),
+                        call, method, "notifications are lost: the client does not read its call"
                     );
                 }
             }

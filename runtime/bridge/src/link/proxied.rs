@@ -88,16 +88,26 @@ impl Application for Proxied {
             Event::Notification(notice) => self.notice(server, notice),
             Event::CustomNotification(notice) => self.notice(server, notice),
             Event::Cancelled(cancelled) => self.turns.forget(cancelled.token),
-            Event::Ignored(ignored) => debug!(?ignored, "left out of what the server said"),
+            Event::Ignored(ignored) => {
+                debug!(
+                    server = self.settings.label(),
+                    ?ignored,
+                    "left out of what the server said"
+                );
+            }
             Event::Reopened(Reopened::Session) => info!(
+                server = self.settings.label(),
                 "the server has lost a session: it is open again, with its subscriptions and log level"
             ),
             Event::Reopened(Reopened::Changes) => {
                 info!(
+                    server = self.settings.label(),
                     "the stream of changes is open again: clients hear that all may have changed"
                 );
             }
-            Event::NeedsAdapter(needs) => warn!(%needs, "cannot be handed on"),
+            Event::NeedsAdapter(needs) => {
+                warn!(server = self.settings.label(), %needs, "cannot be handed on");
+            }
             _ => {}
         }
     }
@@ -119,6 +129,7 @@ impl Application for Proxied {
         }
         measures::ended_by_itself(&self.settings.name);
         let status = server.exit().await;
-        error!("a server has ended by itself{status}");
+        let server = self.settings.label();
+        error!(server, "a server has ended by itself{status}");
     }
 }

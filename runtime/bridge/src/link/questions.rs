@@ -129,6 +129,7 @@ impl Proxied {
 
     fn refuse(&self, server: &mut UpstreamDriver, question: ServerQuestion) {
         warn!(
+            server = self.settings.label(),
             method = question.method,
             "a question is refused: no client can be asked, or it is not known in which call"
         );

@@ -7,8 +7,12 @@ use mcp_revisions::http::{Introspection, Jwks, ProtectedResource, ResourceGuard}
 
 use crate::sign_in::SignInArguments;
 
+/// The heading of the options.
+pub(super) const HEADING: &str = "Access tokens of clients of an HTTP listener";
+
 /// The options of a guard.
 #[derive(Args)]
+#[command(next_help_heading = HEADING)]
 pub(crate) struct GuardArguments {
     /// Accept only requests with an access token for this URL, at which clients reach the HTTP listener
     ///

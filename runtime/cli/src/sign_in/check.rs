@@ -89,10 +89,11 @@ pub(super) fn run(arguments: &Login) -> anyhow::Result<SubcommandOutcome> {
     let lines = Arc::new(Mutex::new(String::new()));
     let outcome = Arc::new(Mutex::new(None));
     let done = runtime.block_on(async {
-        let url = &arguments.url;
-        let http = arguments.sign_in.http(url)?;
+        let (url, sign_in) = arguments.target()?;
+        let url = &url;
+        let http = sign_in.http(url)?;
         let seen = Arc::clone(&lines);
-        let oauth = arguments.sign_in.inspector(&http, url, move |line| {
+        let oauth = sign_in.inspector(&http, url, move |line| {
             let mut lines = seen.lock().unwrap_or_else(PoisonError::into_inner);
             lines.push_str(&line);
             lines.push('\n');

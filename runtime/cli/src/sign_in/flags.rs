@@ -13,13 +13,18 @@ use mcp_revisions::service::client::{
 };
 
 use super::browser::{self, PageScreen};
+use super::entry::EntrySignIn;
 use crate::stderr;
 
 /// Environment variable with the folder of the store.
 const STORE: &str = "MCP_REV_AUTH_STORE";
 
+/// The heading of the options.
+pub(crate) const HEADING: &str = "Sign-in to a server at a URL";
+
 /// The options of a sign-in to a URL.
 #[derive(Args, Clone)]
+#[command(next_help_heading = HEADING)]
 pub(crate) struct SignInArguments {
     /// Sign in to a server that wants it in this way [default: auto, for a stdio client with a browser, else off]
     #[arg(
@@ -35,6 +40,9 @@ pub(crate) struct SignInArguments {
     /// Environment variable with the secret of that client
     #[arg(long, value_name = "VARIABLE", requires = "client_id")]
     client_secret_env: Option<String>,
+    /// The secret itself, of an entry of a file.
+    #[arg(skip)]
+    client_secret: Option<String>,
     /// File with the private key of that client, in PKCS#8 as PEM, of P-256 or RSA
     #[arg(
         long,
@@ -164,6 +172,31 @@ impl TokenStore for NoStore {
 }
 
 impl SignInArguments {
+    /// Returns the options for one server, whose entry may say other things.
+    pub(crate) fn for_entry(&self, entry: &EntrySignIn) -> Self {
+        let entry = entry.clone();
+        let mut own = self.clone();
+        if entry.client_id.is_some() {
+            own.client_id = entry.client_id;
+            own.client_secret = entry.client_secret;
+            (own.client_secret_env, own.private_key_file) = (None, None);
+        }
+        if !entry.scopes.is_empty() {
+            own.scope = entry.scopes;
+        }
+        own.issuer = entry.issuer.or(own.issuer);
+        own.resource = entry.resource.or(own.resource);
+        own.callback_port = entry.callback_port.or(own.callback_port);
+        own
+    }
+
+    /// Lets a call wait shortly for the sign-in of one of several servers, unless an option says how long: the others are not kept
+    /// waiting, and the client may call again.
+    pub(crate) fn of_several(mut self) -> Self {
+        self.auth_wait.get_or_insert(5);
+        self
+    }
+
     /// Returns the transport to a URL, which trusts the certificates that are named.
     pub(crate) fn http(&self, url: &str) -> anyhow::Result<Http> {
         let http = Http::new(url)?;
@@ -199,6 +232,9 @@ impl SignInArguments {
             let secret = std::env::var(variable)
                 .with_context(|| format!("--client-secret-env {variable}"))?;
             settings.client_secret = Some(Secret::from(secret));
+        }
+        if let Some(secret) = &self.client_secret {
+            settings.client_secret = Some(Secret::from(secret.clone()));
         }
         if let Some(file) = &self.private_key_file {
             let pem = std::fs::read_to_string(file)

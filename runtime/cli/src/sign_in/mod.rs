@@ -2,6 +2,7 @@
 
 mod browser;
 mod check;
+mod entry;
 mod flags;
 
 use std::fmt::Write as _;
@@ -17,17 +18,21 @@ use mcp_revisions::service::client::{FileStore, StoreError, TokenStore as _};
 use serde_json::json;
 
 use crate::SubcommandOutcome;
-pub(crate) use flags::{SignInArguments, SignInMode};
+pub(crate) use entry::EntrySignIn;
+pub(crate) use flags::{HEADING, SignInArguments, SignInMode};
 
 /// Time that a person has for `login`.
 const LOGIN_TIME: Duration = Duration::from_secs(600);
 
 #[derive(Args)]
 pub(crate) struct Login {
+    /// File of servers, as --config of `bridge` has it, in which the server is named
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// URL of the server, or its name in the file
+    url: String,
     #[command(flatten)]
     sign_in: SignInArguments,
-    /// URL of the server
-    url: String,
 }
 
 #[derive(Args)]
@@ -38,11 +43,11 @@ pub(crate) struct Logout {
     /// Revoke the tokens of all servers, and remove everything that is kept of them
     #[arg(long, conflicts_with = "url")]
     all: bool,
-    #[command(flatten)]
-    sign_in: SignInArguments,
     /// URL of the server
     #[arg(required_unless_present = "all")]
     url: Option<String>,
+    #[command(flatten)]
+    sign_in: SignInArguments,
 }
 
 #[derive(Args)]
@@ -75,6 +80,13 @@ struct SignInStatus {
     url: Option<String>,
 }
 
+impl Login {
+    /// Returns the URL of the server, and the options of its sign-in.
+    fn target(&self) -> anyhow::Result<(String, SignInArguments)> {
+        entry::target(self.config.as_deref(), &self.url, &self.sign_in)
+    }
+}
+
 /// Signs in, and keeps the tokens for `bridge`.
 pub(crate) fn login(arguments: &Login) -> anyhow::Result<SubcommandOutcome> {
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -82,7 +94,8 @@ pub(crate) fn login(arguments: &Login) -> anyhow::Result<SubcommandOutcome> {
         .build()
         .context("cannot start")?;
     let done = runtime.block_on(async {
-        let (url, sign_in) = (&arguments.url, &arguments.sign_in);
+        let (url, sign_in) = arguments.target()?;
+        let url = &url;
         let http = sign_in.http(url)?;
         let store = sign_in.store(url)?;
         // A store that cannot be written is told before a person signs in for it.

@@ -515,8 +515,8 @@ impl<C: Send + 'static> Driver<C> {
     async fn early_end(&mut self) -> Failure {
         let status = self.exit().await;
         let connecting = self.connecting.as_ref();
-        let last = connecting.and_then(|connecting| connecting.last.as_deref());
-        let last = last.map_or(String::new(), |line| {
+        let line = connecting.and_then(|connecting| connecting.last.as_deref());
+        let last = line.map_or(String::new(), |line| {
             let line = String::from_utf8_lossy(line);
             format!("; the last line that it wrote: {}", quotable(line.trim()))
         });

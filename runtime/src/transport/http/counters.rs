@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use mcp_revisions_core::Revision;
 
-use super::tools::OwnList;
+use super::tools::ListedTool;
 use crate::serve::{AnyHandler, AppFuture, HandlerFuture, Peer, Session};
 use crate::transport::observe;
 use crate::transport::panics::lock;
@@ -80,7 +80,7 @@ impl CountingHandler {
 
 impl AnyHandler for CountingHandler {
     fn call(self: Arc<Self>, request: Event, peer: Peer) -> HandlerFuture {
-        let is_own = peer.extension::<OwnList>().is_some();
+        let is_own = peer.extension::<ListedTool>().is_some();
         if let Event::Request(IncomingRequest { peer, .. })
         | Event::CustomRequest(CustomRequest { peer, .. }) = &request
             && !is_own

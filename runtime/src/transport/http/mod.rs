@@ -60,6 +60,8 @@ use ::http::HeaderMap;
 pub use crate::serve::PeerConnection;
 #[cfg(feature = "client-auth")]
 pub use crate::transport::client::{Introspection, Jwks};
+#[doc(hidden)]
+pub use answers::refused;
 pub use body::Body;
 pub use counters::Counters;
 pub use guard::{InvalidResource, ProtectedResource, ResourceGuard, TokenClaims, TokenRefusal};
@@ -69,6 +71,8 @@ pub use listener::{Drain, bind, serve, serve_layered, serve_service, serve_until
 pub use options::Options;
 use options::ParamCheck;
 pub use service::Service;
+#[doc(hidden)]
+pub use tools::ListedTool;
 
 /// The authenticated principal of a request. Insert it into the extensions of the request from an authentication layer.
 ///

@@ -40,6 +40,7 @@ pub struct Options {
     pub(super) retry: Duration,
     /// The path at which the service says whether it takes calls.
     pub(super) health: Option<String>,
+    pub(super) health_report: Option<Arc<HealthReport>>,
     /// The path at which the service says whether a balancer is to send requests here.
     pub(super) readiness: Option<String>,
     /// Time that calls are taken after readiness says no.
@@ -51,8 +52,16 @@ pub struct Options {
     /// The only path that is served, beside those of health and of HTTP+SSE.
     pub(super) path: Option<String>,
     pub(super) params: ParamCheck,
+    /// Returns the group of a tool; `None` if all tools are one.
+    pub(super) tool_groups: Option<Arc<ToolGroups>>,
     pub(super) guard: Option<Arc<ResourceGuard>>,
 }
+
+/// Returns what an operator reads of a service that takes calls.
+type HealthReport = dyn Fn() -> String + Send + Sync;
+
+/// Returns the group that a tool is of, by its name.
+type ToolGroups = dyn Fn(&str) -> Option<String> + Send + Sync;
 
 /// The source of the parameters of tools that headers of a call repeat.
 #[derive(Debug, Clone, Default)]
@@ -98,12 +107,14 @@ impl Default for Options {
             can_move: true,
             retry: Duration::from_secs(1),
             health: None,
+            health_report: None,
             readiness: None,
             lame_duck: Duration::ZERO,
             metrics: None,
             http_sse: None,
             path: None,
             params: ParamCheck::ByList,
+            tool_groups: None,
             guard: None,
         }
     }
@@ -256,6 +267,17 @@ impl Options {
         self
     }
 
+    /// Adds a text to what the [health](Self::with_health) says while calls are taken, such as a part of the service that cannot be
+    /// used. It is left out for hosts and origins that are not allowed, and behind a guard.
+    #[must_use]
+    pub fn with_health_report(
+        mut self,
+        report: impl Fn() -> String + Send + Sync + 'static,
+    ) -> Self {
+        self.health_report = Some(Arc::new(report));
+        self
+    }
+
     /// Says at this path, such as `/readyz`, whether a balancer is to send requests here: status 200, or 503 once the
     /// service is a [lame duck](Self::with_lame_duck). While the [backplane](Self::with_backplane) cannot be used, it is 503 if
     /// only revisions with sessions are served, and 200 if other clients can be served.
@@ -350,6 +372,17 @@ impl Options {
     #[must_use]
     pub fn without_param_check(mut self) -> Self {
         self.params = ParamCheck::Off;
+        self
+    }
+
+    /// Sets the groups of tools: the check of a call lists the tools of its group, which a [`ListedTool`](super::ListedTool) names.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_tool_groups(
+        mut self,
+        group: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
+        self.tool_groups = Some(Arc::new(group));
         self
     }
 

@@ -155,10 +155,15 @@ impl ServiceShared {
 
     async fn handle(self: Arc<Self>, mut head: Parts, body: Received) -> Response<Body> {
         if self.options.health.as_deref() == Some(head.uri.path()) {
-            return self.health(&head.method, Ok(()));
+            let report = self.options.health_report.as_ref();
+            // A page of another site may have come here by the name of its own.
+            let may_read = self.options.guard.is_none() && self.options.admits(&head).is_ok();
+            let report = report.filter(|_| may_read).map(|report| report());
+            return self.health(&head.method, Ok(report.unwrap_or_default()));
         }
         if self.options.readiness.as_deref() == Some(head.uri.path()) {
-            return self.health(&head.method, self.is_ready());
+            let is_ready = self.is_ready().map(|()| String::new());
+            return self.health(&head.method, is_ready);
         }
         if let Some(metrics) = self.options.metrics(&head, || self.counters()) {
             return metrics;
@@ -198,15 +203,15 @@ impl ServiceShared {
         }
     }
 
-    /// Answers whether requests are accepted, for operators; the answer holds nothing that a web page must not know.
-    fn health(&self, method: &Method, is_ready: Result<(), &str>) -> Response<Body> {
+    /// Answers whether requests are accepted, for operators, with a report if they are.
+    fn health(&self, method: &Method, is_ready: Result<String, &str>) -> Response<Body> {
         if !matches!(*method, Method::GET | Method::HEAD) {
             return status(StatusCode::METHOD_NOT_ALLOWED);
         }
         match self.takes_calls() {
             Err(closing) => *closing,
             Ok(()) => match is_ready {
-                Ok(()) => plain(StatusCode::OK, "ok"),
+                Ok(report) => plain(StatusCode::OK, &format!("ok{report}")),
                 Err(why) => plain(StatusCode::SERVICE_UNAVAILABLE, why),
             },
         }

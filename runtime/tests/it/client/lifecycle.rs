@@ -340,6 +340,25 @@ fn after_any_answer_that_settles_nothing_the_next_revision_is_tried() {
 }
 
 #[test]
+fn a_session_has_no_revision_that_its_server_has_refused() {
+    let mut client = client(Channel::Stdio);
+    client.ask(list(), NOW).unwrap();
+    let heard = answer_first(
+        &mut client,
+        |first| match first["params"]["protocolVersion"].as_str() {
+            Some("2025-03-26") => result(&first["id"], initialized("2025-06-18")),
+            _ => error(&first["id"], -32602, Value::Null),
+        },
+    );
+    assert_eq!(heard.methods(), ["notifications/initialized", "tools/list"]);
+    assert!(matches!(
+        &heard.events[..],
+        [Event::Mended(_), Event::Settled(_)]
+    ));
+    assert_eq!(client.verdict().unwrap().to_string(), "2025-03-26");
+}
+
+#[test]
 fn a_per_request_server_without_discover_is_spoken_to_once_every_handshake_is_refused() {
     let mut client = client(Channel::Http);
     client.ask(list(), NOW).unwrap();

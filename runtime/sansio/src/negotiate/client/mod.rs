@@ -19,7 +19,7 @@ use crate::json::object;
 use crate::limits::deadline;
 use crate::quote::quotable;
 use crate::translate::no_params;
-use crate::{Answer, Connection, Event, Failure, Output, ServerFacts};
+use crate::{Answer, Connection, Event, Failure, MendedMessage, Output, ServerFacts};
 use lifecycle::{Evidence, ProbeOutcome, choose, judge, ladder, order, supported};
 use stage::{NegotiationStage, Settled, Starting};
 use statuses::is_evidence;
@@ -144,17 +144,17 @@ impl Connection<Client> {
         let Some(claim) = starting.and_then(|it| it.take(Lifecycle::PerRequest)) else {
             return;
         };
-        let failure = failure.cloned().unwrap_or_else(|| refusal_of(evidence));
+        let refusal = failure.cloned().unwrap_or_else(|| refusal_of(evidence));
         let (own, ours) = (self.role.own(), self.role.options.revisions);
         match judge(evidence) {
-            ProbeOutcome::Handshake => self.refused(claim, &[], failure, now),
+            ProbeOutcome::Handshake => self.refused(claim, &[], refusal, now),
             ProbeOutcome::NoSuchMethod => {
                 if let Some(starting) = self.state.stage.starting_mut() {
                     starting.fallback = Some(claim);
                 }
-                self.refused(claim, &[], failure, now);
+                self.refused(claim, &[], refusal, now);
             }
-            ProbeOutcome::Nothing => self.unsettle(&failure),
+            ProbeOutcome::Nothing => self.unsettle(&refusal),
             ProbeOutcome::PerRequest(versions) => {
                 // A revision that was offered in vain is not the one that it means.
                 let steps = self.steps();
@@ -381,6 +381,7 @@ impl Connection<Client> {
             };
             return self.handshake_failed(None, &[], failure, now);
         };
+        let revision = self.revision_of_session(revision);
         self.overtake();
         let facts = self.facts(result, revision, result.get("serverInfo"));
         let logging = result
@@ -397,6 +398,22 @@ impl Connection<Client> {
         });
         self.post_notification(methods::NOTIFICATIONS_INITIALIZED, None, revision);
         self.settled_now(facts);
+    }
+
+    /// Returns the revision of the session that a server opens by a result which names this one: what it was offered, if it has
+    /// refused the one that it names.
+    fn revision_of_session(&mut self, named: Revision) -> Revision {
+        let starting = self.state.stage.starting();
+        let refused = starting.filter(|it| it.tried.contains(&named));
+        let offer = refused.and_then(|it| it.awaited.latest(Lifecycle::Handshake));
+        let Some(offer) = offer.filter(|offer| *offer != named) else {
+            return named;
+        };
+        let why = format!(
+            "at /result/protocolVersion: expected {offer}, found {named}, which was refused"
+        );
+        self.tell(Event::Mended(MendedMessage::new(methods::INITIALIZE, why)));
+        offer
     }
 
     /// An error in answer to `initialize`, over HTTP with its status: the server may speak another revision.

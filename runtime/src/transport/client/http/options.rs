@@ -53,9 +53,11 @@ impl Http {
     pub fn new(url: &str) -> Result<Self, Error> {
         let shown = without_secrets(url);
         let wrong = |why: &str| Error::Transport(format!("invalid URL `{shown}`: {why}"));
-        let host = url.split_once("://").map(|(_, rest)| rest);
-        let host = host.and_then(|rest| rest.split(['/', '?', '#']).next());
-        let host = host.map(|authority| authority.rsplit('@').next().unwrap_or_default());
+        let behind_scheme = url.split_once("://").map(|(_, rest)| rest);
+        let host = behind_scheme.and_then(|rest| {
+            let authority = rest.split(['/', '?', '#']).next()?;
+            authority.rsplit('@').next()
+        });
         if host.is_some_and(|host| host.is_empty() || host.starts_with(':')) {
             return Err(wrong("it has no host"));
         }
@@ -69,8 +71,14 @@ impl Http {
             Some("https") => return Err(wrong("https needs the feature `client-tls`")),
             _ => return Err(wrong("expected http:// or https://")),
         }
-        let (parsed, basic) = without_user(parsed).ok_or_else(|| wrong("it has no host"))?;
-        let basic = basic.map(|value| ("Authorization".to_owned(), value));
+        let named = host.and_then(|host| host.rsplit_once(':'));
+        if named.is_some_and(|(_, port)| !port.is_empty() && !port.ends_with(']'))
+            && parsed.port_u16().is_none()
+        {
+            return Err(wrong("expected a port of at most 65535"));
+        }
+        let (parsed, user) = without_user(parsed).ok_or_else(|| wrong("it has no host"))?;
+        let basic = user.map(|value| ("Authorization".to_owned(), value));
         let trust = match parsed.scheme_str() {
             Some("https") => Trust::from_env()?,
             _ => Trust::default(),

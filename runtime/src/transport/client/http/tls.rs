@@ -178,9 +178,8 @@ impl ProxyVariables {
                 _ => (entry, None),
             };
             let is_for = own_port.is_none_or(|own| own.parse() == Ok(port));
-            let host = host.trim_start_matches("*.").trim_matches(['[', ']']);
-            let host = host.strip_suffix('.').unwrap_or(host);
-            is_for.then(|| host.to_owned())
+            let name = host.trim_start_matches("*.").trim_matches(['[', ']']);
+            is_for.then(|| name.strip_suffix('.').unwrap_or(name).to_owned())
         };
         let hosts: Vec<String> = entries
             .filter_map(read)

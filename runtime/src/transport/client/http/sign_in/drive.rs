@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use ::http::header::{ACCEPT_ENCODING, LOCATION};
+use ::http::header::{ACCEPT_ENCODING, LOCATION, USER_AGENT};
 use ::http::{HeaderValue, Method as HttpMethod, Request, Response, Uri};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full, Limited};
@@ -18,10 +18,12 @@ use mcp_revisions_auth::{
 
 use super::super::connect::{Connector, connector};
 use super::super::options::Http;
+use super::super::request::SENDER;
 use super::super::resolve::AddressRule;
-use super::super::url::place;
+use super::super::url::{place, without_secrets};
 use super::callback::{Callback, Redirected};
 use super::error::SignInError;
+use mcp_revisions_sansio::transport::quotable;
 
 /// Time of a request, its redirects included.
 const REQUEST_TIME: Duration = Duration::from_secs(10);
@@ -216,9 +218,13 @@ impl FlowDriver {
                     .headers()
                     .get(LOCATION)
                     .and_then(|it| it.to_str().ok());
-                match to.and_then(|to| place(&url, to)) {
-                    Some(to) => url = to,
-                    None => return Err("it redirects to another server".to_owned()),
+                match to.map(|to| (to, place(&url, to))) {
+                    Some((_, Some(to))) => url = to,
+                    Some((to, None)) => {
+                        let to = quotable(&without_secrets(to));
+                        return Err(format!("it redirects to another server: `{to}`"));
+                    }
+                    None => return Err("it redirects to no place".to_owned()),
                 }
                 continue;
             }
@@ -255,6 +261,7 @@ impl FlowDriver {
         }
         let identity = HeaderValue::from_static("identity");
         sent.headers_mut().insert(ACCEPT_ENCODING, identity);
+        sent.headers_mut().entry(USER_AGENT).or_insert(SENDER);
         let answer = self.client.request(sent).await;
         answer.map_err(|error| super::super::request::cause(&error))
     }
