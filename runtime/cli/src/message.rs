@@ -1,7 +1,8 @@
 //! A JSON-RPC message, typed by its method.
 
+use mcp_revisions_core::Diagnostic;
 use mcp_revisions_core::Revision;
-use mcp_revisions_core::{Diagnostic, check_sent, read_messages};
+use mcp_revisions_core::program::{check_sent, read_messages};
 use mcp_wire::{Error, Extra, MessageKind, MethodInfo, MethodKind, Peeked, Raw, TypeInfo};
 use serde_json::{Value, json};
 

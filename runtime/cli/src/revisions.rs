@@ -1,6 +1,7 @@
 //! Names that users give, looked up in a revision.
 
-use mcp_revisions_core::{Extension, Protocol, Revision, has_method};
+use mcp_revisions_core::translate::has_method;
+use mcp_revisions_core::{Extension, Protocol, Revision};
 use mcp_revisions_schema::naming::nearest;
 use mcp_wire::{Extra, MethodInfo, TypeInfo};
 

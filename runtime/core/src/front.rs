@@ -134,7 +134,7 @@ impl Front {
         };
         let served = self.served;
         let negotiated = negotiate(&message, None, served);
-        match negotiated.and_then(|it| it.within(self.session, served)) {
+        match negotiated.and_then(|it| it.within(self.session)) {
             Err(refusal) => self.refuse(&message, refusal.error, None),
             Ok(NegotiatedMessage::Initialize) => self.initialize(&message),
             Ok(NegotiatedMessage::Single(revision)) => {

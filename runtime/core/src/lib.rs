@@ -27,7 +27,7 @@
 //! | look at a message without reading it whole | [`peek()`] |
 //! | find out which revision it speaks | [`negotiate()`], then [`Negotiation::within`] its session |
 //! | answer `initialize` and `server/discover` | [`negotiate_initialize`], [`Introductions`] |
-//! | convert a whole message | [`convert_message`]; [`convert_messages`] also takes a batch |
+//! | convert a whole message | [`convert_message`] |
 //! | convert a part of one, or an error | [`Route::convert`], [`Route::convert_error`] |
 //! | refuse a message | [`errors`], each with code, data and HTTP status |
 //! | read and write headers | [`headers`] |
@@ -57,27 +57,28 @@ mod route;
 mod rows;
 pub mod translate;
 
-pub use definition::{convert_bare, is_bare, whole_message};
 pub use diagnostic::{Conversion, ConversionError, Diagnostic};
-pub use envelope::{ReadMessages, read_messages};
 pub use errors::Refusal;
 pub use front::{Front, FrontOutput};
 pub use headers::Headers;
 pub use introductions::{Introductions, ProfileError};
 pub use losses::{LossHook, MessageLosses, PeerRole};
-pub use message::{
-    ConvertedMessages, MessageContext, check_answered, check_sent, convert_message,
-    convert_messages,
-};
+pub use message::{MessageContext, convert_message};
 pub use negotiate::{
-    NegotiatedMessage, Negotiation, is_handshake, negotiate, negotiate_element,
-    negotiate_initialize, takes_session_operations,
+    NegotiatedMessage, Negotiation, negotiate, negotiate_element, negotiate_initialize,
 };
 pub use profile::Profile;
 pub use protocol::Protocol;
 pub use revision_set::RevisionSet;
 pub use route::Route;
-pub use rows::{find_method, has_method, known_method};
 
 pub use mcp_revisions_tables::*;
 pub use mcp_wire::{ErrorObject, Json, MessageKind, Peeked, Unreadable, peek};
+
+/// Files of messages and definitions for the program `mcp-rev`: no part of what a server or a gateway needs.
+#[doc(hidden)]
+pub mod program {
+    pub use crate::definition::{convert_bare, is_bare, whole_message};
+    pub use crate::envelope::{ReadMessages, read_messages};
+    pub use crate::message::{ConvertedMessages, check_answered, check_sent, convert_messages};
+}

@@ -380,7 +380,7 @@ impl Caller {
     ) -> Result<Option<Outcome<Json>>, Failure> {
         let Some(part) = part else { return Ok(None) };
         let cx = Context::new(UnknownFields::Drop);
-        mcp_revisions_core::convert(
+        mcp_revisions_core::values::convert(
             Subject::Type(type_name),
             self.revision,
             revision,

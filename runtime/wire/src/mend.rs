@@ -177,8 +177,14 @@ impl Notes {
         if let Some(meant) = meant {
             return self.replace(range, meant, fault);
         }
-        if (fates.iter()).any(|fate| matches!(fate, MistakeFate::Absent(_))) {
-            return Err(fault);
+        if let Some(MistakeFate::Absent(known)) = fates
+            .iter()
+            .find(|fate| matches!(fate, MistakeFate::Absent(_)))
+        {
+            return match value {
+                "null" => self.replace(range, *known, fault),
+                _ => Err(fault),
+            };
         }
         let fault = match self.fit(text, span, fault) {
             Ok(()) => return Ok(()),
@@ -267,7 +273,7 @@ impl Notes {
             FaultCause::Tag(tag) => {
                 let at = fault.offset();
                 let rest = text.get(at..).unwrap_or_default();
-                match self.value_of(tag.type_name, tag.member) {
+                match self.absent(tag.type_name, tag.member) {
                     Some(known) if rest.starts_with("null") => {
                         self.replace((at, at + "null".len()), known, fault)
                     }

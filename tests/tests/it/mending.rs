@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use mcp_convert::Rule;
-use mcp_revisions_core::{Context, Loss, Outcome, Part, Severity, Subject, TABLES};
+use mcp_revisions_core::values::TABLES;
+use mcp_revisions_core::{Context, Loss, Outcome, Part, Severity, Subject};
 use mcp_revisions_schema::model::{ModelMethod, Ty};
 use mcp_revisions_schema::{Models, RevisionModel, Spec};
 use mcp_tests::breaks::{self, Break, Harm};

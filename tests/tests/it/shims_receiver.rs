@@ -6,9 +6,10 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use mcp_revisions_core::values::method_name;
 use mcp_revisions_core::{
     Context, Extension, Lifecycle, Outcome, Part, Protocol, Revision, Route, Session, Status,
-    Subject, UnknownFields, method_name,
+    Subject, UnknownFields,
 };
 use mcp_revisions_schema::{Models, Spec};
 use mcp_tests::random::{Random, seed};
@@ -107,11 +108,13 @@ fn convert(
         What::Error(method) => {
             let error: ErrorObject = mcp_wire::from_str(text).unwrap();
             let error =
-                mcp_revisions_core::convert_error(name(method), from, to, error, cx).value()?;
+                mcp_revisions_core::values::convert_error(name(method), from, to, error, cx)
+                    .value()?;
             return serde_json::from_str(&mcp_wire::to_string(&error)).ok();
         }
     };
-    let outcome: Outcome<Json> = mcp_revisions_core::convert(subject, from, to, text, cx).unwrap();
+    let outcome: Outcome<Json> =
+        mcp_revisions_core::values::convert(subject, from, to, text, cx).unwrap();
     serde_json::from_str(outcome.value()?.text()).ok()
 }
 
@@ -468,7 +471,8 @@ fn tools_are_valid_for_their_receiver_whatever_schemas_they_came_with_and_what_i
                 continue;
             }
             let subject = Subject::Method("tools/list", Part::Result, None);
-            let outcome = mcp_revisions_core::convert(subject, from, to, &text, Context::default());
+            let outcome =
+                mcp_revisions_core::values::convert(subject, from, to, &text, Context::default());
             let outcome = outcome.unwrap_or_else(|error| panic!("{from} to {to}: {error}: {text}"));
             let told = outcome.losses().to_vec();
             let value: Value = serde_json::from_str(outcome.value().unwrap().text()).unwrap();

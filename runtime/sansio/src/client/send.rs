@@ -249,6 +249,7 @@ impl Connection<Client> {
                 revision,
                 exchange,
                 session,
+                status: None,
                 foreign: None,
             },
         );

@@ -27,8 +27,8 @@ use super::reply::Outgoing;
 use super::requests::PendingCall;
 use crate::translate::no_params;
 use crate::{Answered, Caller, Cancelled, Connection, Event, IncomingRequest, Token};
-use mcp_revisions_core::is_handshake;
 use mcp_revisions_core::methods;
+use mcp_revisions_core::translate::is_handshake;
 use mcp_wire::meta;
 
 impl Connection<Server> {

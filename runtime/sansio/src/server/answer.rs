@@ -19,9 +19,9 @@ use crate::translate::TextDirection;
 use crate::{
     Caller, Cancelled, Connection, Event, Exchange, Fate, NeedsAdapter, Output, SendOutcome, Token,
 };
-use mcp_revisions_core::find_method;
-use mcp_revisions_core::is_handshake;
 use mcp_revisions_core::methods;
+use mcp_revisions_core::translate::find_method;
+use mcp_revisions_core::translate::is_handshake;
 use mcp_revisions_core::{Conversion, ConversionError};
 use mcp_wire::meta;
 

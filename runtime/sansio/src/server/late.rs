@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use mcp_revisions_core::translate::is_handshake;
 use mcp_revisions_core::{Introductions, NegotiatedMessage, Negotiation, Profile, ProfileError};
-use mcp_revisions_core::{Revision, is_handshake, methods};
+use mcp_revisions_core::{Revision, methods};
 use mcp_wire::envelope::write;
 use mcp_wire::{ErrorObject, MessageKind, Peeked, RawId, peek};
 
@@ -142,7 +143,7 @@ impl Connection<Server> {
         ) {
             return None;
         }
-        let negotiated = negotiation.within(None, self.role.served);
+        let negotiated = negotiation.within(None);
         if message.kind == MessageKind::Request {
             if method == methods::PING && negotiated.is_ok() {
                 return None;

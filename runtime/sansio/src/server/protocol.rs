@@ -7,8 +7,8 @@ use super::Server;
 use super::reply::MessageReply;
 use crate::errors::{self, Refusal};
 use crate::{Connection, Event, LogLevel};
-use mcp_revisions_core::is_handshake;
 use mcp_revisions_core::methods;
+use mcp_revisions_core::translate::is_handshake;
 
 /// The result that says nothing.
 pub(crate) const EMPTY: &str = "{}";

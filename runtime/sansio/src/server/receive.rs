@@ -165,7 +165,7 @@ impl Connection<Server> {
         negotiation: Negotiation,
     ) -> Option<Outgoing> {
         let session = self.session_revision();
-        match negotiation.within(session, self.role.served) {
+        match negotiation.within(session) {
             Ok(NegotiatedMessage::Batch(revision)) => self.batch(incoming, revision),
             negotiated => {
                 let reply = self.handle(incoming, negotiated);

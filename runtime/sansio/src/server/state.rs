@@ -19,8 +19,8 @@ use crate::subscriptions::listen::streams::{SubscriptionCall, SubscriptionStream
 use crate::translate::no_params;
 use crate::withdrawn::Withdrawn;
 use crate::{Caller, Exchange, IncomingRequest, Token};
-use mcp_revisions_core::is_handshake;
 use mcp_revisions_core::methods;
+use mcp_revisions_core::translate::is_handshake;
 
 /// The state of a server's end of a conversation while it runs.
 ///

@@ -59,7 +59,7 @@ use mcp_revisions_sansio::{LossHook, PeerRole};
 
 pub use crate::transport::client::servers::*;
 pub use listen::{Change, ChangeStream};
-pub use lists::ResultText;
+pub use lists::{ResultText, StructuredResult};
 pub use mcp_revisions_sansio::client::NeededSignIn;
 pub use options::ClientBuilder;
 #[cfg(feature = "skills")]
@@ -220,7 +220,7 @@ impl<App: Spoken> Client<App> {
 
     /// Returns a client whose calls time out after `patience`, which begins again with each progress notification; `None` waits
     /// without limit. Without this, they time out 60 seconds after the server has started, which has a
-    /// [time of its own](ClientBuilder::with_start_time). [`at_most`](Self::at_most) sets the time in all.
+    /// [time of its own](ClientBuilder::with_start_timeout). [`at_most`](Self::at_most) sets the time in all.
     #[must_use]
     pub fn within(&self, patience: impl Into<Option<Duration>>) -> Self {
         self.calling(|how| {
@@ -335,11 +335,11 @@ impl<App: Spoken> Client<App> {
     }
 
     /// Finds out which revision the server speaks, before the first call, and returns what it says of itself. Without this the
-    /// first call does, and has the error.
+    /// first call does, and has the error. Cancel safe: the server goes on starting.
     ///
     /// # Errors
     /// Returns an error if the server cannot be reached, ends, does not answer within
-    /// [its time](ClientBuilder::with_start_time), or speaks no revision of the client.
+    /// [its time](ClientBuilder::with_start_timeout), or speaks no revision of the client.
     pub async fn connect(&self) -> Result<ServerFacts, Error> {
         Ok(self.handle.connect().await?)
     }
@@ -351,7 +351,7 @@ impl<App: Spoken> Client<App> {
         self.handle.has_ended()
     }
 
-    /// Waits until the connection [has ended](Self::is_disconnected).
+    /// Waits until the connection [has ended](Self::is_disconnected). Cancel safe.
     pub async fn closed(&self) {
         self.handle.ended().await;
     }
@@ -474,7 +474,13 @@ impl<App: Spoken> Caller for Client<App> {
         let refused = |error: mcp_wire::Error| {
             Error::RequestFailed(Failure::InvalidResult(error.to_string()))
         };
-        match mcp_revisions_core::convert(subject, app, app, result.text(), Default::default()) {
+        match mcp_revisions_core::values::convert(
+            subject,
+            app,
+            app,
+            result.text(),
+            Default::default(),
+        ) {
             Ok(Outcome::Lossy(result, losses)) => {
                 (self.how.on_loss).tell_losses(PeerRole::Server, method, app, None, &losses);
                 Ok(result)
@@ -507,7 +513,7 @@ fn outcome(answer: Answer) -> Result<Json, Error> {
 }
 
 /// The context of a request of the server for its handler: a client to send requests with.
-pub struct ClientContext<App> {
+pub struct ClientContext<App = Latest> {
     client: Client<App>,
 }
 

@@ -57,7 +57,7 @@ use std::net::IpAddr;
 
 use ::http::HeaderMap;
 
-pub use crate::serve::PeerConnection;
+pub use crate::serve::{PeerConnection, Principal};
 #[cfg(feature = "client-auth")]
 pub use crate::transport::client::{Introspection, Jwks};
 #[doc(hidden)]
@@ -73,13 +73,6 @@ use options::ParamCheck;
 pub use service::Service;
 #[doc(hidden)]
 pub use tools::ListedTool;
-
-/// The authenticated principal of a request. Insert it into the extensions of the request from an authentication layer.
-///
-/// A `requestState` is signed for its principal, and a session belongs to the principal that opened it: no other one can
-/// use them. A principal that opens too many sessions loses its own least recently used ones.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Principal(pub String);
 
 /// The address of the client of a request. Insert it into the extensions of the request behind a proxy, or in another server
 /// than [`serve`], which inserts it. An address that opens too many sessions loses its own least recently used ones.

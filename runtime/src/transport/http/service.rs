@@ -349,7 +349,7 @@ impl ServiceShared {
     pub(super) fn has_session_operations(&self, headers: &HeaderMap) -> Result<bool, Box<Refusal>> {
         let named = text(headers, headers::PROTOCOL_VERSION);
         if self.options.sessions {
-            mcp_revisions_core::takes_session_operations(named, self.server.served())
+            mcp_revisions_core::translate::takes_session_operations(named, self.server.served())
         } else {
             Ok(false)
         }

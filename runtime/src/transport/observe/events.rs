@@ -65,7 +65,6 @@ pub(super) fn session_stream_given_up(why: &str) {
     );
 }
 
-#[cfg(feature = "client-auth")]
 pub(super) fn sign_in_not_stored(why: &str) {
     tracing::warn!(
         why,
@@ -75,6 +74,15 @@ pub(super) fn sign_in_not_stored(why: &str) {
 
 pub(super) fn session_taken_over(session: &str) {
     tracing::info!(session, "a session goes on here: its replica is gone");
+}
+
+pub(super) fn entry_left_out(kind: &'static str, name: &str) {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    if let Some(count) = reported(&COUNT) {
+        let name = shortened(name);
+        let what = "a listed entry is left out: one of its name is registered";
+        tracing::warn!(kind, name, count, "{what}");
+    }
 }
 
 pub(super) fn replica_silent(address: &str) {

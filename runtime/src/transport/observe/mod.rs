@@ -44,7 +44,6 @@ pub(crate) fn session_stream_given_up(why: &str) {
 }
 
 /// Reports that the tokens of a sign-in are not stored, and why: they last until this process ends.
-#[cfg(feature = "client-auth")]
 pub(crate) fn sign_in_not_stored(why: &str) {
     events::sign_in_not_stored(why);
 }
@@ -54,6 +53,11 @@ pub(crate) fn session_taken_over(session: &str) {
     metrics::session_taken_over();
     // The rest of the id is a secret.
     events::session_taken_over(session.get(..8).unwrap_or_default());
+}
+
+/// Reports that a listed entry is left out, because one of its name is registered.
+pub(crate) fn entry_left_out(kind: &'static str, name: &str) {
+    events::entry_left_out(kind, name);
 }
 
 /// Reports that a replica is there and does not answer: what waits for it ends.

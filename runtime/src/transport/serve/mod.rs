@@ -224,6 +224,13 @@ pub struct Cancellation {
     pub reason: Option<String>,
 }
 
+/// The authenticated principal of a request. Insert it into the extensions of an HTTP request from an authentication layer.
+///
+/// A `requestState` is signed for its principal, and a session belongs to the principal that opened it: no other one can
+/// use them. A principal that opens too many sessions loses its own least recently used ones.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Principal(pub String);
+
 /// The session of a client, also after the call; the handle does not keep the session alive.
 #[derive(Clone)]
 pub struct Session {

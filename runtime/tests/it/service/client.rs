@@ -153,11 +153,8 @@ async fn progress_is_told_and_logs_are_heard() {
             .await
             .unwrap();
         assert_eq!(text(&result), "done");
-        let half = Progress {
-            done: 50.0,
-            total: Some(100.0),
-            message: None,
-        };
+        let mut half = Progress::default();
+        (half.done, half.total) = (50.0, Some(100.0));
         assert_eq!(*told.lock().unwrap(), [half], "{revision}");
         // Each is handled by itself, and may be heard after the answer.
         for _ in 0..100 {

@@ -217,6 +217,8 @@ async fn a_start_time_without_limit_is_one() {
         running.lines(input, output).await.unwrap();
     });
     let (input, output) = split(near);
-    let client = client().with_start_time(Duration::MAX).lines(input, output);
+    let client = client()
+        .with_start_timeout(Duration::MAX)
+        .lines(input, output);
     assert_eq!(client.list_tools(None).await.unwrap().tools.len(), 1);
 }

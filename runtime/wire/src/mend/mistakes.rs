@@ -19,7 +19,7 @@ pub struct MistakeRow {
 pub enum MistakeFate {
     /// This value stands for an absent one, for `null`, and for one that cannot be read.
     Value(&'static str),
-    /// This value stands for an absent one, and for nothing else: not for `null` either.
+    /// This value stands for an absent one and for `null`, and for no other.
     Absent(&'static str),
     /// This value stands for an absent one beside the member of this name.
     Beside(&'static str, &'static str),

@@ -293,6 +293,12 @@ impl Connection<Client> {
 
     /// Ends the connection for this reason.
     pub fn closed_for(&mut self, failure: &Failure, now: Duration) {
+        // A per-request server may die of the `initialize` beside the probe: it is started again without.
+        let discovered = self.state.stage.starting_mut();
+        if let Some(facts) = discovered.and_then(|it| it.discovered.take()) {
+            self.put(Output::Restart);
+            return self.settle(Settled::on(facts.revision), *facts);
+        }
         let starting = self.state.stage.starting();
         if starting.is_some_and(|it| it.awaited.has(Lifecycle::PerRequest) && it.refusal.is_none())
         {

@@ -449,7 +449,7 @@ pub fn notified(task: &Task) -> Map<Json> {
 
 /// Returns the method of a request that may become a task.
 fn known_method(method: &str) -> &'static str {
-    mcp_revisions_core::known_method(method).unwrap_or(methods::TOOLS_CALL)
+    mcp_revisions_core::translate::known_method(method).unwrap_or(methods::TOOLS_CALL)
 }
 
 /// Returns whether a client takes tasks in the form of the extension: the core of its revision has it, or its capabilities

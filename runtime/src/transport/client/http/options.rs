@@ -52,7 +52,7 @@ impl Http {
     /// Returns an error if the URL is not a valid HTTP URL, or needs TLS and feature `client-tls` is missing.
     pub fn new(url: &str) -> Result<Self, Error> {
         let shown = without_secrets(url);
-        let wrong = |why: &str| Error::Transport(format!("invalid URL `{shown}`: {why}"));
+        let wrong = |why: &str| Error::transport(format!("invalid URL `{shown}`: {why}"));
         let behind_scheme = url.split_once("://").map(|(_, rest)| rest);
         let host = behind_scheme.and_then(|rest| {
             let authority = rest.split(['/', '?', '#']).next()?;
@@ -156,7 +156,7 @@ impl Http {
     /// # Errors
     /// Returns an error if the name or the value is not valid, or if the transport sets the header itself.
     pub fn check_header(name: &str, value: &str) -> Result<(), Error> {
-        super::header::check_header(name, value).map_err(Error::Transport)
+        super::header::check_header(name, value).map_err(Error::transport)
     }
 
     /// Adds a header to each request, besides those of the protocol; see [`check_header`](Self::check_header).

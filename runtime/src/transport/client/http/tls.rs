@@ -41,7 +41,7 @@ impl Trust {
         let path = std::env::var_os("SSL_CERT_FILE").filter(|path| !path.is_empty());
         if let Some(path) = path {
             (trust.add_file(Path::new(&path)))
-                .map_err(|why| Error::Transport(format!("SSL_CERT_FILE: {why}")))?;
+                .map_err(|why| Error::transport(format!("SSL_CERT_FILE: {why}")))?;
         }
         Ok(trust)
     }
@@ -54,7 +54,7 @@ impl Trust {
         let read = std::fs::read(path).map_err(|error| error.to_string());
         let found = read
             .and_then(|pem| certificates(&pem))
-            .map_err(|why| Error::Transport(format!("{}: {why}", path.display())))?;
+            .map_err(|why| Error::transport(format!("{}: {why}", path.display())))?;
         self.certificates.extend(found);
         Ok(())
     }
