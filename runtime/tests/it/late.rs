@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use crate::support::{NOW, claim, initialize, profile};
-use mcp_revisions::mcp_wire::{ErrorObject, Json};
+use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::sansio::Connection;
 use mcp_revisions::sansio::server::{AppProfile, Event, Outgoing, Output, Server};
-use mcp_revisions::{Limits, Revision, RevisionSet};
+use mcp_revisions::{Limits, Revision, RevisionSet, errors};
 use serde_json::{Value, json};
 
 type Outputs = Vec<Output<Outgoing>>;
@@ -152,7 +152,7 @@ fn no_application_is_looked_for_on_behalf_of_a_message_that_needs_none() {
 
 #[test]
 fn a_client_whose_application_is_not_found_hears_why_and_may_introduce_itself_again() {
-    let why = ErrorObject::new(-32603, "the server git cannot be used");
+    let why = errors::internal("the server git cannot be used");
     let mut late = Connection::new(Server::late());
     take(&mut late, &initialize("2025-11-25"));
     take(&mut late, &request(1, "tools/list"));
