@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use mcp_bridge::{Bridge, ServerDirectory, Upstream};
+use mcp_bridge::{Bridge, ClientSettings, ServerDirectory, Upstream};
 use mcp_revisions::http::{self, Body};
 use mcp_revisions::{PeerRole, Revision};
 use serde_json::{Value, json};
@@ -134,11 +134,12 @@ async fn a_question_that_a_server_asks_at_once_waits_until_its_client_has_opened
 async fn what_a_server_says_outside_of_calls_waits_for_the_next_call_or_is_reported() {
     let lost: Arc<Mutex<Vec<String>>> = Arc::default();
     let reports = Arc::clone(&lost);
-    let bridge = Bridge::new(asks_at_once(Revision::V2025_06_18)).on_loss(move |message| {
+    let clients = ClientSettings::new().on_loss(move |message| {
         if message.undelivered.is_some() && message.peer == PeerRole::Client {
             reports.lock().unwrap().push(message.method.to_owned());
         }
     });
+    let bridge = Bridge::new(asks_at_once(Revision::V2025_06_18)).with_clients(clients);
     let mut raw = Raw::of(bridge);
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -216,7 +217,8 @@ async fn a_message_of_a_version_that_is_not_served_starts_no_server() {
     };
     for version in ["2030-01-01", "2026-07-28"] {
         let narrow = [Revision::V2025_11_25].into_iter().collect();
-        let bridge = || Bridge::new(upstream.clone()).with_client_revisions(narrow);
+        let clients = || ClientSettings::new().with_revisions(narrow);
+        let bridge = || Bridge::new(upstream.clone()).with_clients(clients());
         let mut raw = Raw::of(bridge());
         raw.says(listing(version)).await;
         assert!(!raw.hears().await["error"].is_null());
@@ -275,7 +277,10 @@ async fn servers_of_one_directory_share_the_number_that_may_be_open() {
     for name in ["one", "other"] {
         let upstream = scripted(|message| Some(opens(message, Revision::V2025_11_25)));
         directory
-            .insert(name, Bridge::new(upstream).with_max_servers(1))
+            .insert(
+                name,
+                Bridge::new(upstream).with_clients(ClientSettings::new().with_max_servers(1)),
+            )
             .unwrap();
     }
     let opening = initialize("2025-11-25", &json!({})).to_string();
