@@ -66,7 +66,7 @@ impl Proxy {
         rewrite: Option<Rewrite>,
     ) -> Result<Json, ErrorObject> {
         // A result that may be rejected for what this client would lose is asked for each time.
-        let shares = self.settings.losses.rejected.is_none();
+        let shares = self.settings.clients.losses.rejected.is_none();
         let key = CacheKey::of(peer.app(), call.method, &call.params).filter(|_| shares);
         let (cache, users) = (self.settings.cache.as_ref(), CacheUsers::Several);
         let kept = key
@@ -99,6 +99,7 @@ impl Proxy {
         let (caller, session) = (Arc::clone(&asked.caller), asked.peer.session());
         let answered = self
             .settings
+            .clients
             .ending
             .unless_over(async {
                 let operation = ClientOperation::begin(&asked.method, self.settings.label());
@@ -178,7 +179,11 @@ impl Proxy {
             }
         };
         if tokio::time::timeout(grace, unused).await.is_err() {
-            self.settings.ending.give_up_after(Duration::ZERO).await;
+            self.settings
+                .clients
+                .ending
+                .give_up_after(Duration::ZERO)
+                .await;
         }
         self.close().await;
     }

@@ -30,7 +30,7 @@ use crate::Error;
 use crate::identity;
 use crate::link::ServerLink;
 use crate::measures::{self, OpenServer};
-use crate::settings::{BridgeSettings, ServerRoom};
+use crate::settings::BridgeSettings;
 
 /// Maximum time to keep a server that per-request clients share, while none of them sends a request.
 const IDLE: Duration = Duration::from_secs(300);
@@ -253,7 +253,7 @@ impl Servers {
         }
         let facts = lock(known).get(&caller.revision).cloned();
         let started = ServerLink::start(settings, caller, *app, facts, alive.subscribe());
-        let started = settings.ending.unless_over(started).await;
+        let started = settings.clients.ending.unless_over(started).await;
         let started = started.unwrap_or(Err(Error::Closed)).inspect_err(|_| {
             // The server may be another one now.
             lock(known).remove(&caller.revision);
@@ -326,7 +326,11 @@ impl Servers {
             return Ok(Arc::clone(place));
         }
         retire(&mut open);
-        let ServerRoom { all, each, idle } = settings.room;
+        let (all, each, idle) = (
+            settings.clients.servers,
+            settings.clients.share(),
+            settings.idle,
+        );
         let owned = open.values().filter(|place| place.owner == owner).count();
         let is_own = |place: &ServerSlot| place.owner == owner;
         let mut after = None;

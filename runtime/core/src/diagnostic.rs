@@ -157,7 +157,7 @@ impl ConversionError {
 
     /// Returns the error of a part of a message that stands at `pointer`.
     #[must_use]
-    pub(crate) fn within(self, pointer: &str) -> Self {
+    pub fn within(self, pointer: &str) -> Self {
         match self {
             Self::Invalid(diagnostic) => Self::Invalid(Box::new(diagnostic.within(pointer))),
             other => other,

@@ -207,7 +207,6 @@ fn a_server_that_cannot_be_meant_is_a_matter_of_usage() {
         (&["my-server"], "expected http:// or https://"),
         (&["http:///mcp"], "no host"),
         (&[], "<URL|COMMAND|--config <FILE>>"),
-        (&["htp://x", "y"], "expected http:// or https://"),
         (
             &["--combine", "--", "cat"],
             "--combine is for the servers of a file",
