@@ -78,11 +78,11 @@ pub(crate) async fn discover(
     if resource.is_some() && !metadata.lists_s256() && !is_assumed {
         reader.add_pkce(&mut metadata, &server).await;
     }
-    let resource = resource.unwrap_or_default();
+    let found = resource.unwrap_or_default();
     Ok(Discovered {
-        resource: resource.resource,
-        scopes: resource.scopes,
-        wants_dpop: resource.wants_dpop,
+        resource: found.resource,
+        scopes: found.scopes,
+        wants_dpop: found.wants_dpop,
         server: metadata,
     })
 }

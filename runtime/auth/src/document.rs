@@ -32,7 +32,9 @@ pub(crate) fn object(answer: &FlowResponse) -> Option<Map<String, Value>> {
             return None;
         }
     }
-    match serde_json::from_slice(&answer.body) {
+    // Some servers write a byte order mark.
+    let body = answer.body.strip_prefix(b"\xef\xbb\xbf");
+    match serde_json::from_slice(body.unwrap_or(&answer.body)) {
         Ok(Value::Object(object)) => Some(object),
         _ => None,
     }
@@ -144,9 +146,10 @@ pub(crate) fn oauth_error(answer: &FlowResponse) -> (String, String) {
         Some(body) => words(&body),
         None => (None, plain_words(answer)),
     };
-    let words = words.map_or_else(String::new, |it| format!(": {}", harmless(&it)));
-    let code = code.map(|code| harmless(&code));
-    (code.unwrap_or_else(|| status_text(answer)), words)
+    (
+        code.map_or_else(|| status_text(answer), |code| harmless(&code)),
+        words.map_or_else(String::new, |it| format!(": {}", harmless(&it))),
+    )
 }
 
 /// Returns the status of a response as an error shows it.
@@ -161,7 +164,7 @@ fn words(body: &Map<String, Value>) -> (Option<String>, Option<String>) {
         other => other,
     };
     let empty = Map::new();
-    let (code, inner) = match inner {
+    let (named, inner) = match inner {
         Some(Value::Object(inner)) => (None, inner),
         other => (other, &empty),
     };
@@ -175,8 +178,9 @@ fn words(body: &Map<String, Value>) -> (Option<String>, Option<String>) {
         let mut all = names.iter().filter_map(|name| from.get(*name));
         all.find_map(shown)
     };
-    let code = code.and_then(shown);
-    let code = code.or_else(|| first(inner, &["code", "type", "error", "status"]));
+    let code = named
+        .and_then(shown)
+        .or_else(|| first(inner, &["code", "type", "error", "status"]));
     let spellings = [
         "error_description",
         "description",
@@ -190,8 +194,8 @@ fn words(body: &Map<String, Value>) -> (Option<String>, Option<String>) {
 
 /// Returns the words of a body that is no JSON object: of a page its title.
 fn plain_words(answer: &FlowResponse) -> Option<String> {
-    let text = String::from_utf8_lossy(&answer.body);
-    let text = text.trim();
+    let body = String::from_utf8_lossy(&answer.body);
+    let text = body.trim();
     let words = if text.starts_with('<') {
         let (_, rest) = text.split_once("<title>")?;
         rest.split('<').next()?.trim()

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use url::Url;
 
 use crate::address::{check, is_same_issuer, issuer_places};
-use crate::document::{object, text};
+use crate::document::{oauth_error, object, text};
 use crate::error::harmless;
 use crate::step::{FlowMethod, FlowPurpose, FlowRequest};
 use crate::{AuthError, FlowResponse};
@@ -24,11 +24,11 @@ const TOKEN_BYTES: usize = 16 << 10;
 
 /// The public keys of an authorization server that can verify signatures.
 #[derive(Clone)]
-pub struct KeySet(Vec<Key>);
+pub struct KeySet(Vec<VerificationKey>);
 
 /// A public key.
 #[derive(Clone)]
-struct Key {
+struct VerificationKey {
     id: Option<String>,
     /// The only algorithm that the key is for, if it names one.
     algorithm: Option<String>,
@@ -80,9 +80,9 @@ impl KeySet {
             ..FlowResponse::default()
         };
         let set = object(&response);
-        let keys = set.as_ref().and_then(|set| set.get("keys")?.as_array());
-        let keys = keys.ok_or(InvalidToken::Format("expected `keys`"))?;
-        let read = keys.iter().take(KEYS).filter_map(Key::read);
+        let listed = set.as_ref().and_then(|set| set.get("keys")?.as_array());
+        let keys = listed.ok_or(InvalidToken::Format("expected `keys`"))?;
+        let read = keys.iter().take(KEYS).filter_map(VerificationKey::read);
         Ok(Self(read.collect()))
     }
 
@@ -155,10 +155,10 @@ fn decoded_object(part: &str) -> Result<Map<String, Value>, InvalidToken> {
     object(&response).ok_or(InvalidToken::Format("expected JSON objects"))
 }
 
-impl Key {
+impl VerificationKey {
     /// Reads a key; `None` if it is for another use, or cannot be used.
-    fn read(from: &Value) -> Option<Self> {
-        let from = from.as_object()?;
+    fn read(json: &Value) -> Option<Self> {
+        let from = json.as_object()?;
         let is_other_use = text(from, "use").is_some_and(|it| it != "sig");
         let operations = from.get("key_ops").and_then(Value::as_array);
         let verifies = operations.is_none_or(|all| all.iter().any(|it| it == "verify"));
@@ -210,7 +210,7 @@ impl SignatureAlgorithm {
     /// Returns the allowed algorithm of a name.
     fn named(name: &str) -> Option<Self> {
         use AlgorithmKind::{Ed25519, P256, P384, Rsa};
-        let all = [
+        let allowed = [
             ("RS256", Rsa(&RSA_PKCS1_2048_8192_SHA256)),
             ("RS384", Rsa(&RSA_PKCS1_2048_8192_SHA384)),
             ("RS512", Rsa(&RSA_PKCS1_2048_8192_SHA512)),
@@ -222,13 +222,12 @@ impl SignatureAlgorithm {
             ("EdDSA", Ed25519),
             ("Ed25519", Ed25519),
         ];
-        let mut all = all.into_iter();
-        let (name, kind) = all.find(|(one, _)| *one == name)?;
+        let (name, kind) = allowed.into_iter().find(|(one, _)| *one == name)?;
         Some(Self { name, kind })
     }
 
     /// Returns whether a key of the algorithm's kind has made a signature.
-    fn verifies(&self, key: &Key, message: &[u8], signature: &[u8]) -> bool {
+    fn verifies(&self, key: &VerificationKey, message: &[u8], signature: &[u8]) -> bool {
         let (algorithm, point): (&dyn VerificationAlgorithm, _) = match (&self.kind, &key.material)
         {
             (AlgorithmKind::Rsa(parameters), KeyMaterial::Rsa { n, e }) => {
@@ -267,10 +266,10 @@ impl JwksEndpoint {
             })?;
             check(whose, text, &own)
         };
-        let key_set = key_set.map(|text| url("the key set", text));
+        let named = key_set.map(|text| url("the key set", text));
         Ok(Self {
             issuer: url("the issuer", issuer)?,
-            key_set: key_set.transpose()?,
+            key_set: named.transpose()?,
         })
     }
 
@@ -334,7 +333,8 @@ impl JwksEndpoint {
             why,
         };
         if response.status != 200 {
-            return Err(wrong(format!("HTTP status {}", response.status)));
+            let (code, words) = oauth_error(response);
+            return Err(wrong(code + &words));
         }
         KeySet::from_json(&response.body).map_err(|_| wrong("expected `keys`".to_owned()))
     }

@@ -99,8 +99,8 @@ pub(crate) fn foresee_client(
     settings: &Settings,
     server: &ServerMetadata,
 ) -> Result<String, AuthError> {
-    let document = settings.client_metadata_url.as_ref();
-    let document = document.filter(|_| server.supports_metadata_documents);
+    let document =
+        (settings.client_metadata_url.as_ref()).filter(|_| server.supports_metadata_documents);
     if let Some(id) = settings.client_id.as_ref().or(document) {
         return Ok(id.clone());
     }

@@ -102,6 +102,7 @@ impl Settings {
 
 /// The `resource` parameter of authorization and token requests.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum ResourceParameter {
     /// The one that the metadata of the server name.
     #[default]
@@ -162,6 +163,7 @@ pub struct PrivateKey {
 
 /// An algorithm of signatures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Algorithm {
     /// ECDSA over P-256 with SHA-256.
     #[default]

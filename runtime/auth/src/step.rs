@@ -64,6 +64,7 @@ pub enum FlowStep {
 
 /// The page of the authorization server at which a person signs in, in a browser that comes back.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct AuthorizationPage {
     /// The URL.
     pub url: String,
@@ -73,7 +74,7 @@ pub struct AuthorizationPage {
     pub is_open: bool,
 }
 
-/// What a flow found out besides what is kept.
+/// The findings of a flow besides the stored sign-in.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FlowReport {
@@ -83,7 +84,7 @@ pub struct FlowReport {
     pub revocations: Vec<(TokenKind, Result<(), AuthError>)>,
 }
 
-/// What a sign-in would find.
+/// The server, client and scopes of a sign-in that may follow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SignInForecast {
@@ -91,7 +92,7 @@ pub struct SignInForecast {
     pub issuer: String,
     /// The `resource` parameter; `None` for a server of 2025-03-26.
     pub resource: Option<String>,
-    /// Whether the metadata list PKCE with S256.
+    /// Set if the metadata list PKCE with S256.
     pub lists_pkce: bool,
     /// The client: its id, or how it is registered.
     pub client: String,
@@ -119,6 +120,7 @@ impl std::fmt::Display for TokenKind {
 
 /// A page at which a person allows a sign-in, on any device.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DevicePage {
     /// The URL; that of the whole page has the code.
     pub url: String,
@@ -167,6 +169,7 @@ pub enum FlowPurpose {
 
 /// A request. `Debug` shows neither headers nor body, which may have secrets.
 #[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FlowRequest {
     /// The purpose.
     pub purpose: FlowPurpose,

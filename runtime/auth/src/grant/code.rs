@@ -24,14 +24,14 @@ impl IssuerSignIn {
             .filter(|it| it.is_dynamic && it.issuer == issuer);
         let before = kept.pending.take();
         // A process that was ended may have left a page open, whose answer is good here as well.
-        let open = before.clone().filter(|it| {
+        let left = before.clone().filter(|it| {
             let again = self.page(&page, kept, it);
             it.is_open(self.desk.now()) && again.is_ok_and(|again| again == it.page)
         });
-        let mut known: Vec<String> = open.iter().map(|it| it.redirect_uri.clone()).collect();
+        let mut known: Vec<String> = left.iter().map(|it| it.redirect_uri.clone()).collect();
         known.extend(registered.iter().flat_map(|it| it.redirect_uris.clone()));
         let redirect = self.desk.listen(known).await?;
-        let open = open.filter(|it| it.redirect_uri == redirect);
+        let open = left.filter(|it| it.redirect_uri == redirect);
         let is_open = open.is_some();
         let pending = match open {
             Some(open) => open,

@@ -16,7 +16,7 @@ const ANSWER_TIME: Duration = Duration::from_secs(40);
 
 /// Shows the page and the code of a sign-in on another device, on standard error.
 pub(super) fn show_code(page: &DevicePage) {
-    let DevicePage { url, code } = page;
+    let DevicePage { url, code, .. } = page;
     stderr::tell(&format!(
         "to sign in, open this page on any device, and enter or compare the code {code}:\n{url}\n"
     ));
@@ -97,9 +97,9 @@ fn take_addresses() {
     BEGUN.call_once(|| {
         std::thread::spawn(|| {
             for line in std::io::stdin().lines().map_while(Result::ok) {
-                let line = line.trim();
-                if !line.is_empty()
-                    && let Err(why) = hand_in(line)
+                let address = line.trim();
+                if !address.is_empty()
+                    && let Err(why) = hand_in(address)
                 {
                     stderr::tell(&format!("{why}\n"));
                 }
@@ -113,10 +113,11 @@ fn hand_in(address: &str) -> Result<(), String> {
     let expected =
         "expected the address at which the browser ended, http://127.0.0.1:PORT/callback?..";
     let rest = address.strip_prefix("http://").ok_or(expected)?;
-    let (host, target) = rest.split_once('/').ok_or(expected)?;
-    let (name, port) = host.rsplit_once(':').ok_or(expected)?;
+    let (host, reference) = rest.split_once('/').ok_or(expected)?;
+    let target = reference.split('#').next().unwrap_or_default();
+    let (name, digits) = host.rsplit_once(':').ok_or(expected)?;
     let is_here = name == "127.0.0.1" || name.eq_ignore_ascii_case("localhost");
-    let port: u16 = port.parse().map_err(|_| expected)?;
+    let port: u16 = digits.parse().map_err(|_| expected)?;
     let is_target =
         target.starts_with("callback?") && target.bytes().all(|it| it.is_ascii_graphic());
     if !is_here || !is_target {
@@ -125,7 +126,6 @@ fn hand_in(address: &str) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("no sign-in waits at port {port}: {error}");
     let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).map_err(failed)?;
     stream.set_read_timeout(Some(ANSWER_TIME)).map_err(failed)?;
-    let target = target.split('#').next().unwrap_or_default();
     let request = format!("GET /{target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).map_err(failed)?;
     let mut answer = Vec::new();

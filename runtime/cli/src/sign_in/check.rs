@@ -43,8 +43,8 @@ impl AuthProvider for Inspector {
             if is_checked(&self.outcome) {
                 return checked;
             }
-            let found = self.oauth.check(refusal).await;
-            let found = found.map(|it| lines(&it)).map_err(|it| it.to_string());
+            let forecast = self.oauth.check(refusal).await;
+            let found = forecast.map(|it| lines(&it)).map_err(|it| it.to_string());
             let mut outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
             outcome.get_or_insert(found);
             checked
@@ -62,7 +62,7 @@ fn lines(forecast: &SignInForecast) -> String {
             Some(false) => format!("{scope} (not listed by the issuer, which may refuse it)"),
             _ => scope.clone(),
         });
-    let scopes: Vec<String> = scopes.collect();
+    let listed: Vec<String> = scopes.collect();
     format!(
         "issuer: {}\nresource: {}\nclient: {}\nPKCE: {}\nscopes: {}\n",
         forecast.issuer,
@@ -73,10 +73,10 @@ fn lines(forecast: &SignInForecast) -> String {
         } else {
             "not listed, and taken for granted"
         },
-        if scopes.is_empty() {
+        if listed.is_empty() {
             "none".to_owned()
         } else {
-            scopes.join(", ")
+            listed.join(", ")
         },
     )
 }

@@ -337,15 +337,15 @@ impl SignInArguments {
         url: &str,
         seen: impl Fn(String) + Send + Sync + 'static,
     ) -> anyhow::Result<OAuth> {
-        let builder = OAuth::builder(http, self.settings(url)?, |_| {});
-        let builder = builder.on_request(move |request, answer| {
+        let plain = OAuth::builder(http, self.settings(url)?, |_| {});
+        let seeing = plain.on_request(move |request, answer| {
             let came = match answer {
                 Ok(answer) => answer.status.to_string(),
                 Err(why) => why.clone(),
             };
             seen(format!("{} {came}", request.url));
         });
-        Ok(builder.build())
+        Ok(seeing.build())
     }
 
     fn finished(&self, mut builder: OAuthBuilder, wait: Option<Duration>) -> OAuthBuilder {

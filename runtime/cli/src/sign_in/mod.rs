@@ -98,7 +98,7 @@ pub(crate) fn login(arguments: &Login) -> anyhow::Result<SubcommandOutcome> {
         let url = &url;
         let http = sign_in.http(url)?;
         let store = sign_in.store(url)?;
-        // A store that cannot be written is told before a person signs in for it.
+        // A store that cannot be written is an error before a person signs in for it.
         if let Some(_guard) = store.try_lock()?
             && let Some(mut kept) = store.load()?
             && kept.begin_anew()
@@ -216,8 +216,8 @@ fn signed_out(url: &str, kept: &StoredSignIn, revoked: &anyhow::Result<Revocatio
     let mut text = format!("signed out of {url}");
     match revoked {
         Ok(revoked) => {
-            let done = revoked.iter().filter(|(_, outcome)| outcome.is_ok());
-            let done: Vec<String> = done.map(|(token, _)| token.to_string()).collect();
+            let good = revoked.iter().filter(|(_, outcome)| outcome.is_ok());
+            let done: Vec<String> = good.map(|(token, _)| token.to_string()).collect();
             if !done.is_empty() {
                 let _ = write!(text, "; revoked: {}", done.join(", "));
             }
@@ -237,7 +237,7 @@ fn signed_out(url: &str, kept: &StoredSignIn, revoked: &anyhow::Result<Revocatio
     let end = kept.tokens.as_ref().and_then(|it| it.expires_at);
     if let Some(end) = end.filter(|_| revoked.as_ref().map_or(true, |all| all.iter().any(is_left)))
     {
-        let _ = write!(text, "; the access token was {}", lifetime(end));
+        let _ = write!(text, "; the access token is {}", lifetime(end));
     }
     text.push('\n');
     text

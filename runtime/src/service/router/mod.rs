@@ -188,10 +188,15 @@ impl Router {
     /// # Errors
     /// Returns an error that names each registration that cannot be served.
     pub fn build(
-        self,
+        mut self,
         name: impl Into<String>,
         version: impl Into<String>,
     ) -> Result<McpServer<Latest>, ServeError> {
+        let name = name.into();
+        if name.is_empty() {
+            let problem = "the server has an empty name: clients show it to their users";
+            self.problems.push(problem.to_owned());
+        }
         self.build_with(Server::new(&mcp::Implementation::new(
             name,
             Version(version),

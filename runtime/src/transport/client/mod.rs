@@ -18,7 +18,7 @@ use crate::transport::spawn::{Boxed, boxed};
 use mcp_revisions_sansio::client::{Exchange, Post};
 
 #[cfg(all(feature = "client-auth", feature = "server-http"))]
-pub use http::sign_in::{introspect::Introspection, jwks::Jwks};
+pub use http::sign_in::verifier::{Introspection, Jwks};
 pub use servers::*;
 
 pub use driver::{Application, Driver, NOT_WAITED_FOR, OpenCall, drive};

@@ -65,7 +65,6 @@ pub(super) fn session_stream_given_up(why: &str) {
     );
 }
 
-#[cfg(feature = "client-auth")]
 pub(super) fn sign_in_not_stored(why: &str) {
     tracing::warn!(
         why,

@@ -44,7 +44,6 @@ pub(crate) fn session_stream_given_up(why: &str) {
 }
 
 /// Reports that the tokens of a sign-in are not stored, and why: they last until this process ends.
-#[cfg(feature = "client-auth")]
 pub(crate) fn sign_in_not_stored(why: &str) {
     events::sign_in_not_stored(why);
 }

@@ -8,7 +8,6 @@ pub(super) fn event_without_end(_: bool) {}
 
 pub(super) fn session_stream_given_up(_: &str) {}
 
-#[cfg(feature = "client-auth")]
 pub(super) fn sign_in_not_stored(_: &str) {}
 
 pub(super) fn session_taken_over(_: &str) {}

@@ -6,7 +6,6 @@ mod guarded;
 mod http;
 mod http_sse;
 mod lines;
-mod oauth;
 mod quirks;
 mod session;
 mod sign_in;

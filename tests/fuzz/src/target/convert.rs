@@ -1,9 +1,12 @@
 //! Whole messages between every two revisions: what comes out is a message that the receiver's revision takes.
 
+use mcp_revisions_core::translate::read_part;
+use mcp_revisions_core::values::method_name;
 use mcp_revisions_core::{
-    Context, ConversionError, MessageContext, Revision, UnknownFields, convert_message, method_name,
+    Context, ConversionError, MessageContext, Part, Revision, Subject, UnknownFields,
+    convert_message, peek,
 };
-use mcp_wire::{Direction, peek};
+use mcp_wire::Direction;
 
 use super::messages::{SampleKind, all};
 use super::{Signature, Target, digest, expect_json};
@@ -37,34 +40,7 @@ fn corpus() -> Vec<Vec<u8>> {
         )
         .into_bytes()
     };
-    let samples = all().iter().enumerate().map(of_sample);
-    samples.chain(careless()).collect()
-}
-
-/// Lists of tools whose schemas say less than a receiver demands, or something else.
-fn careless() -> Vec<Vec<u8>> {
-    let schemas = [
-        "{}",
-        "[]",
-        r#"{"type":"string"}"#,
-        r#"{"type":["null","object"],"properties":[]}"#,
-        r#"{"type":"object","properties":{"a":true,"b":5},"required":null}"#,
-    ];
-    let converted = Revision::CONVERTED;
-    let ways = converted
-        .windows(2)
-        .flat_map(|pair| [[pair[0], pair[1]], [pair[1], pair[0]]]);
-    let of_way = |[from, to]: [Revision; 2]| {
-        schemas.map(|schema| {
-            let tool = format!(r#"{{"name":"a","inputSchema":{schema},"outputSchema":{schema}}}"#);
-            let result = format!(
-                r#"{{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[{tool}]}}"#
-            );
-            let message = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#);
-            format!("{from} {to} client tools/list drop\n{message}").into_bytes()
-        })
-    };
-    ways.flat_map(of_way).collect()
+    all().iter().enumerate().map(of_sample).collect()
 }
 
 fn run(input: &[u8]) -> Result<Signature, String> {
@@ -81,13 +57,12 @@ fn run(input: &[u8]) -> Result<Signature, String> {
         "preserve" => UnknownFields::Preserve,
         _ => UnknownFields::Drop,
     };
-    let sender = match sender {
-        "server" => Direction::ServerToClient,
-        _ => Direction::ClientToServer,
-    };
     let context = MessageContext::new(Context::new(policy))
         .answering(Some(method).filter(|method| *method != "-"))
-        .sent_by(sender);
+        .sent_by(match sender {
+            "server" => Direction::ServerToClient,
+            _ => Direction::ClientToServer,
+        });
     let (value, losses) = match convert_message(text, from, to, &context) {
         Ok(converted) => converted,
         Err(ConversionError::Invalid(diagnostic)) => {
@@ -95,40 +70,48 @@ fn run(input: &[u8]) -> Result<Signature, String> {
                 format!("{from}{to}{method}{}", diagnostic.pointer).as_bytes(),
             ));
         }
-        Err(other) => return Ok(super::kind_of(&other.to_string())),
+        Err(other) => {
+            return Ok(match other.rule() {
+                Some(rule) => digest(rule.as_bytes()),
+                None => super::kind_of(&other.to_string()),
+            });
+        }
     };
     expect_json(value.text(), "a conversion")?;
-    // Between equal revisions a message passes as it is.
-    if !from.same_types(to) {
-        let called = method_name(method, sender, from, to);
-        is_taken(to, sender, called, value.text()).map_err(|why| {
-            format!(
-                "{to} does not take what came of it: {why}\n{}",
-                value.text()
-            )
-        })?;
+    if from.same_types(to) {
+        let is_untouched = value.text() == text.trim();
+        return is_untouched
+            .then_some(0)
+            .ok_or_else(|| format!("equal revisions change a message: {value}"));
+    }
+    // What arrives is read by the receiver's revision.
+    let message = peek(value.text().as_bytes()).map_err(|why| why.to_string())?;
+    let asker = match sender {
+        "server" => Direction::ServerToClient,
+        _ => Direction::ClientToServer,
+    };
+    let name = match &message.method {
+        Some(name) => name.to_string(),
+        None => method_name(method, asker, from, to).to_owned(),
+    };
+    let (part, text) = match message.result {
+        Some(result) => (Part::Result, result.text()),
+        None => (
+            Part::Params,
+            message.params.map_or("{}", |params| params.text()),
+        ),
+    };
+    let subject = Subject::Method(&name, part, Some(asker));
+    if message.error.is_none()
+        && let Err(ConversionError::Invalid(diagnostic)) = read_part(subject, to, text)
+    {
+        return Err(format!(
+            "{to} does not take what came of it: {diagnostic}\n{}",
+            value.text()
+        ));
     }
     let rules: Vec<&str> = losses.iter().map(|loss| loss.rule()).collect();
     Ok(digest(
         format!("{from}{to}{method}{}", rules.join(",")).as_bytes(),
     ))
-}
-
-/// Checks that the receiver's revision takes a message, with what its schema says of values that are kept as text; `answered` is
-/// the method that a response answers.
-fn is_taken(to: Revision, sender: Direction, answered: &str, text: &str) -> Result<(), String> {
-    let message = peek(text.as_bytes()).map_err(|error| error.to_string())?;
-    let name = message.method.as_deref().unwrap_or(answered);
-    let mut rows = to.methods().iter();
-    let Some(row) = rows.find(|row| row.name == name && row.direction == sender) else {
-        return Ok(());
-    };
-    for (ty, part) in [(row.params, message.params), (row.result, message.result)] {
-        let (Some(ty), Some(part)) = (ty.and_then(|ty| to.type_named(ty)), part) else {
-            continue;
-        };
-        ty.read_framed(part.text())
-            .map_err(|error| error.to_string())?;
-    }
-    Ok(())
 }

@@ -60,9 +60,9 @@ impl TokenClaims {
 
     /// Returns why the token is of no use as an access token that its bearer sends; `None` if it is.
     pub(super) fn misuse(&self) -> Option<&'static str> {
-        let kinds = ["token_type", "typ", "token_use"].map(|name| self.text(name));
-        let kinds = kinds.into_iter().flatten();
-        let kinds: Vec<String> = kinds.map(|kind| kind.to_ascii_lowercase()).collect();
+        let named = ["token_type", "typ", "token_use"].map(|name| self.text(name));
+        let texts = named.into_iter().flatten();
+        let kinds: Vec<String> = texts.map(|kind| kind.to_ascii_lowercase()).collect();
         let is = |words: &[&str]| kinds.iter().any(|kind| words.contains(&&**kind));
         if kinds.iter().any(|kind| kind.contains("refresh")) || is(&["offline", "rt+jwt"]) {
             return Some("the token is a refresh token: send an access token");

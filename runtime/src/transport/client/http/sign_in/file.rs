@@ -158,9 +158,10 @@ fn read(path: &Path) -> Result<Option<StoredSignIn>, StoreError> {
     let read = file.take(FILE_BYTES).read_to_string(&mut text);
     read.map_err(wrong)?;
     let kept = StoredSignIn::from_json(&text);
-    let path = path.to_owned();
-    kept.map(Some)
-        .map_err(|error| StoreError::Invalid { path, error })
+    kept.map(Some).map_err(|error| StoreError::Invalid {
+        path: path.to_owned(),
+        error,
+    })
 }
 
 #[cfg(unix)]
@@ -177,8 +178,10 @@ fn private(options: &mut OpenOptions) -> &mut OpenOptions {
 /// Checks that a file or a folder is what it seems, and is not for others.
 fn check(path: &Path, metadata: &std::fs::Metadata, is_folder: bool) -> Result<(), StoreError> {
     let wrong = |why: String| {
-        let path = path.to_owned();
-        Err(StoreError::Unsafe { path, why })
+        Err(StoreError::Unsafe {
+            path: path.to_owned(),
+            why,
+        })
     };
     if metadata.file_type().is_symlink() {
         return wrong("it is a symbolic link: remove it".to_owned());

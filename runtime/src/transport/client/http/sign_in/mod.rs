@@ -7,11 +7,9 @@ mod callback;
 mod drive;
 mod error;
 mod file;
-#[cfg(feature = "server-http")]
-pub(in crate::transport::client) mod introspect;
-#[cfg(feature = "server-http")]
-pub(in crate::transport::client) mod jwks;
 mod store;
+#[cfg(feature = "server-http")]
+pub(in crate::transport::client) mod verifier;
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -120,26 +118,26 @@ impl OAuth {
         state.kept.clone()
     }
 
-    /// Signs in, and waits for the person.
+    /// Signs in, and waits for the person. A caller that stops waiting does not end the sign-in.
     ///
     /// # Errors
     /// Returns an error if the sign-in failed.
     pub async fn sign_in(&self, refused: Option<RefusedRequest>) -> Result<(), SignInError> {
         let cause = refused.map_or(Cause::Login, Cause::Refused);
         let mut flow = self.begin(cause);
-        let done = flow.wait_for(Option::is_some).await;
-        let done = done.ok().and_then(|done| done.clone());
+        let ended = flow.wait_for(Option::is_some).await;
+        let done = ended.ok().and_then(|done| done.clone());
         done.unwrap_or(Err(SignInError::Ended))
     }
 
     /// Revokes the tokens at their authorization server, and forgets them in any case. The registration of the client stays. Returns
-    /// for each token whether it was revoked.
+    /// for each token whether it was revoked. A caller that stops waiting may leave tokens that are revoked and stored still.
     ///
     /// # Errors
     /// Returns an error if no token was revoked.
     pub async fn sign_out(&self) -> Result<Vec<(TokenKind, Result<(), AuthError>)>, SignInError> {
         let guard = store::guard(&self.0.store, |_| false, |_| {});
-        // The process that has the guard may wait for a person; it signs in anew if the person does.
+        // The process that has the guard may wait for a person; it signs in again if the person does.
         let guard = tokio::time::timeout(SIGN_OUT_WAIT, guard).await;
         let Some(mut kept) = self.0.store.load()? else {
             return Ok(Vec::new());
@@ -426,15 +424,16 @@ fn refused_token(
     kept: &StoredSignIn,
     challenge: Option<&Challenge>,
 ) -> AuthError {
-    let said = ["error", "error_description"].map(|name| challenge.and_then(|it| it.get(name)));
-    let said: Vec<String> = said.into_iter().flatten().map(quotable).collect();
+    let members = ["error", "error_description"];
+    let found = members.map(|name| challenge.and_then(|it| it.get(name)));
+    let texts: Vec<String> = found.into_iter().flatten().map(quotable).collect();
     let tokens = kept.tokens.as_ref();
     let scope = tokens.and_then(|it| it.scope.as_ref().or(it.requested.as_ref()));
     let or_none = |text: Option<&String>| text.cloned().unwrap_or_else(|| "none".to_owned());
     AuthError::TokenRefused {
         server: settings.server.clone(),
         issuer: kept.issuer.clone(),
-        words: match said.join(": ") {
+        words: match texts.join(": ") {
             none if none.is_empty() => none,
             words => format!(" ({words})"),
         },

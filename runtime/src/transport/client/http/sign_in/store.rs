@@ -29,7 +29,7 @@ pub enum StoreError {
     Unsafe {
         /// The file or folder.
         path: PathBuf,
-        /// What is wrong, and what to do.
+        /// The fault, and its cure.
         why: String,
     },
     /// The content of a file is not a sign-in.
@@ -37,7 +37,7 @@ pub enum StoreError {
     Invalid {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The fault.
         #[source]
         error: InvalidStore,
     },

@@ -7,8 +7,8 @@ use mcp_revisions_auth::{AuthError, IntrospectionEndpoint, Secret};
 use mcp_wire::JsonObject;
 use tokio::sync::Semaphore;
 
-use super::super::options::Http;
-use super::drive::FlowDriver;
+use super::super::super::options::Http;
+use super::super::drive::FlowDriver;
 use crate::transport::http::{TokenClaims, TokenRefusal};
 use crate::transport::panics::lock;
 
@@ -99,8 +99,8 @@ impl Introspection {
         let permit = permits.acquire().await;
         let response = driver.send(&request).await.map_err(unavailable)?;
         drop(permit);
-        let claims = endpoint.claims(&response);
-        let claims = claims.map_err(|error| TokenRefusal::Unavailable(error.to_string()))?;
+        let read = endpoint.claims(&response);
+        let claims = read.map_err(|error| TokenRefusal::Unavailable(error.to_string()))?;
         self.0.remember(digest, Some(claims.is_some()));
         match claims {
             Some(claims) => match JsonObject::from_text(&claims) {

@@ -9,8 +9,8 @@ use mcp_revisions_auth::{
 use mcp_wire::JsonObject;
 use tokio::time::Instant;
 
-use super::super::options::Http;
-use super::drive::FlowDriver;
+use super::super::super::options::Http;
+use super::super::drive::FlowDriver;
 use crate::transport::http::{TokenClaims, TokenRefusal};
 use crate::transport::panics::lock;
 use crate::transport::spawn::spawn;
@@ -19,7 +19,7 @@ use crate::transport::spawn::spawn;
 const AGE: Duration = Duration::from_secs(300);
 /// Age up to which keys are used while they cannot be fetched again.
 const LAST_AGE: Duration = Duration::from_secs(86_400);
-/// Time between two fetches, whatever keys tokens name.
+/// Time between two fetches, however many unknown keys tokens name.
 const PAUSE: Duration = Duration::from_secs(5);
 
 /// A verifier for a [`ResourceGuard`](crate::http::ResourceGuard) of signed access tokens (JWT, RFC 9068), with the keys of their
@@ -163,8 +163,8 @@ impl JwksShared {
             }
         }
         let issuer = self.endpoint.issuer();
-        let request = request.ok_or_else(|| format!("{issuer} has no metadata"))?;
-        let response = self.send(&request).await?;
+        let of_keys = request.ok_or_else(|| format!("{issuer} has no metadata"))?;
+        let response = self.send(&of_keys).await?;
         self.endpoint.key_set(&response).map_err(failed)
     }
 
