@@ -40,7 +40,34 @@ fn corpus() -> Vec<Vec<u8>> {
         )
         .into_bytes()
     };
-    all().iter().enumerate().map(of_sample).collect()
+    let samples = all().iter().enumerate().map(of_sample);
+    samples.chain(careless()).collect()
+}
+
+/// Lists of tools whose schemas say less than a receiver demands, or something else.
+fn careless() -> Vec<Vec<u8>> {
+    let schemas = [
+        "{}",
+        "[]",
+        r#"{"type":"string"}"#,
+        r#"{"type":["null","object"],"properties":[]}"#,
+        r#"{"type":"object","properties":{"a":true,"b":5},"required":null}"#,
+    ];
+    let ways = Revision::CONVERTED.windows(2).flat_map(|pair| match pair {
+        [old, new] => vec![(old, new), (new, old)],
+        _ => Vec::new(),
+    });
+    let of_way = |(from, to): (&Revision, &Revision)| {
+        schemas.map(|schema| {
+            let tool = format!(r#"{{"name":"a","inputSchema":{schema},"outputSchema":{schema}}}"#);
+            let result = format!(
+                r#"{{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[{tool}]}}"#
+            );
+            let message = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#);
+            format!("{from} {to} client tools/list drop\n{message}").into_bytes()
+        })
+    };
+    ways.flat_map(of_way).collect()
 }
 
 fn run(input: &[u8]) -> Result<Signature, String> {
@@ -102,6 +129,17 @@ fn run(input: &[u8]) -> Result<Signature, String> {
         ),
     };
     let subject = Subject::Method(&name, part, Some(asker));
+    // Its schema may say more of values that are kept as text.
+    let mut rows = to.methods().iter();
+    let row = rows.find(|row| row.name == name && row.direction == asker);
+    let ty = row.and_then(|row| to.type_named(part.of(row)?));
+    if let (Some(ty), None) = (ty, &message.error)
+        && let Err(error) = ty.read_framed(text)
+    {
+        return Err(format!(
+            "{to} does not take what came of it: {error}\n{text}"
+        ));
+    }
     if message.error.is_none()
         && let Err(ConversionError::Invalid(diagnostic)) = read_part(subject, to, text)
     {

@@ -140,9 +140,7 @@ fn run_peek(input: &[u8]) -> Result<Signature, String> {
         signature.push_str(&match negotiated {
             Ok(negotiation) => format!(
                 "{:?}",
-                negotiation
-                    .within(Some(Revision::V2025_06_18), RevisionSet::all())
-                    .is_ok()
+                negotiation.within(Some(Revision::V2025_06_18)).is_ok()
             ),
             Err(refusal) => refusal.error.code.to_string(),
         });

@@ -1,6 +1,7 @@
 //! The targets: what takes bytes of a peer, and which laws hold for every input.
 
 mod convert;
+mod diff;
 mod http;
 mod json;
 mod messages;
@@ -30,6 +31,7 @@ pub static ALL: &[Target] = &[
     messages::PEEK,
     messages::HEADERS,
     convert::CONVERT,
+    diff::DIFF,
     sansio::SERVER,
     sansio::CLIENT_STDIO,
     sansio::CLIENT_HTTP,
