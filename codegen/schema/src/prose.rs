@@ -4,12 +4,13 @@ use crate::sorted::SortedMap;
 
 use serde_json::Value;
 
+use crate::Markdown;
 use crate::pointer::escaped;
 use crate::spec::canonical::definition;
 
 /// Collects the descriptions of an upstream schema, of which the other one is the canonical form.
 #[must_use]
-pub fn collect(upstream: &Value, canonical: &Value) -> SortedMap<String, String> {
+pub fn collect(upstream: &Value, canonical: &Value) -> SortedMap<String, Markdown> {
     let mut prose = SortedMap::new();
     for key in ["definitions", "$defs"] {
         let definitions = upstream.get(key).and_then(Value::as_object);
@@ -26,7 +27,12 @@ pub fn collect(upstream: &Value, canonical: &Value) -> SortedMap<String, String>
 /// Collects the descriptions of a schema and of what both forms have below it.
 ///
 /// Recursion is as deep as the text is nested, which its parser limits.
-fn schema(node: &Value, canonical: &Value, pointer: String, prose: &mut SortedMap<String, String>) {
+fn schema(
+    node: &Value,
+    canonical: &Value,
+    pointer: String,
+    prose: &mut SortedMap<String, Markdown>,
+) {
     let Some(node) = node.as_object() else {
         return;
     };
@@ -38,7 +44,7 @@ fn schema(node: &Value, canonical: &Value, pointer: String, prose: &mut SortedMa
         let at = format!("{pointer}/{keyword}");
         match (keyword, value, canonical.get(keyword)) {
             ("description", Value::String(text), _) => {
-                prose.insert(pointer.clone(), plain(text));
+                prose.insert(pointer.clone(), Markdown::prose(text));
             }
             ("properties", Value::Object(members), Some(Value::Object(same))) => {
                 for (name, member) in members {
@@ -61,18 +67,4 @@ fn schema(node: &Value, canonical: &Value, pointer: String, prose: &mut SortedMa
             _ => {}
         }
     }
-}
-
-/// Text that rustdoc takes as it is: brackets and angles mean nothing there.
-fn plain(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for letter in text.trim().chars() {
-        if matches!(letter, '[' | ']' | '<' | '>' | '`' | '\\') {
-            out.push('\\');
-        }
-        out.push(letter);
-    }
-    // An indented line would be a code block, and rustdoc would run it.
-    let lines: Vec<&str> = out.lines().map(str::trim_start).collect();
-    lines.join("\n")
 }

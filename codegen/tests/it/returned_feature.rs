@@ -149,5 +149,5 @@ fn definitions_that_the_core_takes_back_have_the_doc_lines_of_the_extension() {
     let draft = models.get("draft").unwrap();
     let lines = models.docs_of_revision(draft);
     let task = draft.model.get("CreateTaskResult").unwrap();
-    says(&lines.ty(task), "handle in place of the result");
+    says(lines.ty(task).as_str(), "handle in place of the result");
 }

@@ -21,8 +21,8 @@ use super::range::Order;
 use super::roles::lists;
 use super::rules::RuleFile;
 use super::{ERRATA, Revision, RevisionStage, Spec, SpecSources, canonical, revisions};
-use crate::Error;
 use crate::pointer::escaped;
+use crate::{Error, Markdown};
 pub use base::{copied, on_for};
 pub use dangling::{Dangling, without_dangling};
 pub use rows::{ExtensionRows, StateRow, stated_kind};
@@ -80,7 +80,7 @@ pub struct Extension {
     /// References to nothing, which no erratum mends.
     pub dangling: Vec<Dangling>,
     /// The prose of the schema, by pointer; empty for an extension of the spec, which has doc lines.
-    pub prose: SortedMap<String, String>,
+    pub prose: SortedMap<String, Markdown>,
     /// The repairs, in the order in which they were applied.
     pub errata: Vec<Erratum>,
 }
