@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::Markdown;
 use crate::pointer::escaped;
-use crate::spec::canonical::definition;
+use crate::spec::canonical::{definition, definitions};
 
 /// Collects the descriptions of an upstream schema, of which the other one is the canonical form.
 #[must_use]
@@ -20,6 +20,19 @@ pub fn collect(upstream: &Value, canonical: &Value) -> SortedMap<String, Markdow
                 schema(node, canonical, at, &mut prose);
             }
         }
+    }
+    // The definition that upstream has not is the type of the root.
+    let is_upstreams = |name: &str| {
+        let mut all = ["definitions", "$defs"].into_iter();
+        all.any(|key| upstream.get(key).is_some_and(|all| all.get(name).is_some()))
+    };
+    if let Some((name, root)) = definitions(canonical).find(|(name, _)| !is_upstreams(name)) {
+        schema(
+            upstream,
+            root,
+            format!("/$defs/{}", escaped(name)),
+            &mut prose,
+        );
     }
     prose
 }

@@ -1,5 +1,6 @@
 //! `mistakes.toml`: what stands for a mistake of a peer.
 
+use mcp_convert::Severity;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -21,6 +22,7 @@ pub(super) struct MistakeRules {
 pub(super) struct MistakeRule {
     at: String,
     fate: MistakeTreatment,
+    severity: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -35,6 +37,7 @@ struct MistakeToml {
     reads: Option<String>,
     only_but: Option<String>,
     keep: Option<Keep>,
+    severity: Option<String>,
     #[allow(dead_code, reason = "a rule must say why, for people")]
     reason: String,
     #[allow(dead_code, reason = "a rule must say what it rests on, for people")]
@@ -71,6 +74,8 @@ pub struct ModelMistake {
     pub member: String,
     /// The fate of the mistake.
     pub fate: MistakeTreatment,
+    /// The severity of a loss of the member, where it is not that of most.
+    pub severity: Option<String>,
 }
 
 /// The fate of a mistake, as `mcp_wire::mend::MistakeFate` has it; the texts are JSON.
@@ -113,6 +118,7 @@ impl TryFrom<MistakeToml> for MistakeRule {
             reads,
             only_but,
             keep,
+            severity,
             ..
         } = row;
         let example = reads.as_ref().map(|reads| reads.replacen('_', "0", 1));
@@ -156,7 +162,14 @@ impl TryFrom<MistakeToml> for MistakeRule {
                 "`{at}` has `reads` and `kind`, as each row of entries"
             ));
         }
-        Ok(Self { at, fate })
+        let mut known = Severity::ALL.iter().map(|one| one.as_str());
+        if severity
+            .as_deref()
+            .is_some_and(|said| !known.any(|one| one == said))
+        {
+            return Err(format!("`severity` of `{at}` is none of a loss"));
+        }
+        Ok(Self { at, fate, severity })
     }
 }
 
@@ -216,6 +229,7 @@ impl MistakeRule {
                 member => member.to_owned(),
             },
             fate: self.fate.clone(),
+            severity: self.severity.clone(),
         })
     }
 

@@ -139,7 +139,7 @@ fn all_that_is_told_of_a_change_is_so() {
 fn a_keyword_that_is_not_understood_is_told() {
     let text = json!({"type": "string"});
     for (keyword, value) in [
-        ("x-alphabet", json!("latin")),
+        ("alphabet", json!("latin")),
         ("$dynamicRef", json!("#node")),
     ] {
         let mut new = text.clone();
