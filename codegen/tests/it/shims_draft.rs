@@ -588,7 +588,7 @@ fn a_value_that_only_one_side_has_is_covered_by_its_rule() {
     draft["$defs"]["Role"]["enum"] = json!(["assistant", "system", "user"]);
     draft["$defs"]["Prompt"]["properties"]["description"] =
         json!({ "type": ["integer", "string"] });
-    let hook = "[[rule]]\nid = \"prompt-description\"\nat = \"Prompt.description\"\ndown = \"drop\"\nloss = \"semantic\"\nreason = \"x\"\nsource = \"x\"\nexample = [{ type = \"Prompt\", input = '{}', output = '{}' }]\n";
+    let hook = "[[rule]]\nid = \"prompt-description\"\nat = \"Prompt.description\"\ndown = \"drop\"\nseverity = \"semantic\"\nreason = \"x\"\nsource = \"x\"\nexample = [{ type = \"Prompt\", input = '{}', output = '{}' }]\n";
     let plan = planned_by(&spec, hook).unwrap();
     let sources = SideSources::read(&spec).unwrap();
     let diff =

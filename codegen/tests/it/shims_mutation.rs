@@ -127,8 +127,8 @@ fn a_rule_that_nothing_needs_is_an_error_with_its_line() {
     let spec = spec();
     let models = Models::build(spec).unwrap();
     let useless = [
-        "[[rule]]\nid = \"x\"\nat = \"Tool.nothing\"\ndown = \"drop\"\nloss = \"cosmetic\"\nreason = \"x\"\nsource = \"x\"\nexample = [{ type = \"Tool\", input = '{}', output = '{}' }]\n",
-        "[[rule]]\nid = \"x\"\nat = \"Tool.name\"\nup = \"drop\"\nloss = \"cosmetic\"\nreason = \"x\"\nsource = \"x\"\nexample = [{ type = \"Tool\", input = '{}', output = '{}' }]\n",
+        "[[rule]]\nid = \"x\"\nat = \"Tool.nothing\"\ndown = \"drop\"\nseverity = \"cosmetic\"\nreason = \"x\"\nsource = \"x\"\nexample = [{ type = \"Tool\", input = '{}', output = '{}' }]\n",
+        "[[rule]]\nid = \"x\"\nat = \"Tool.name\"\nup = \"drop\"\nseverity = \"cosmetic\"\nreason = \"x\"\nsource = \"x\"\nexample = [{ type = \"Tool\", input = '{}', output = '{}' }]\n",
         "[[rule]]\nid = \"x\"\nat = \"Tool\"\ndown = { before = \"x\" }\nreason = \"x\"\nsource = \"x\"\nexample = [{ type = \"Tool\", input = '{}', output = '{}' }]\n",
         "[[rule]]\nid = \"x\"\nat = \"Tool\"\ndown = { before = \"x\" }\ncovers = [\"name\"]\nreason = \"x\"\nsource = \"x\"\nexample = [{ type = \"Tool\", input = '{}', output = '{}' }]\n",
         "[[rename]]\nold = \"Tool\"\nnew = \"Prompt\"\nreason = \"x\"\n",

@@ -105,7 +105,7 @@ fn a_new_release_moves_types_between_crates_and_changes_none() {
     shapes.push_str(
         "\n[[shape]]\nat = \"Icon.sizes\"\nas = \"json\"\nsince = \"next\"\nreason = \"x\"\n",
     );
-    let rule = "[[rule]]\nid = \"sizes\"\nat = \"Icon.sizes\"\nup = \"drop\"\ndown = \"drop\"\nloss = \"cosmetic\"\nreason = \"x\"\nsource = \"x\"\nexample = [\n  { type = \"Icon\", way = \"up\", input = '{\"src\":\"a\",\"sizes\":[\"1x1\"]}', output = '{\"src\":\"a\"}', loses = [\"/sizes\"] },\n  { type = \"Icon\", way = \"down\", input = '{\"src\":\"a\",\"sizes\":[\"1x1\"]}', output = '{\"src\":\"a\"}', loses = [\"/sizes\"] },\n]\n";
+    let rule = "[[rule]]\nid = \"sizes\"\nat = \"Icon.sizes\"\nup = \"drop\"\ndown = \"drop\"\nseverity = \"cosmetic\"\nreason = \"x\"\nsource = \"x\"\nexample = [\n  { type = \"Icon\", way = \"up\", input = '{\"src\":\"a\",\"sizes\":[\"1x1\"]}', output = '{\"src\":\"a\"}', loses = [\"/sizes\"] },\n  { type = \"Icon\", way = \"down\", input = '{\"src\":\"a\",\"sizes\":[\"1x1\"]}', output = '{\"src\":\"a\"}', loses = [\"/sizes\"] },\n]\n";
     files.insert(format!("shims/{}..next.toml", latest.id), rule.to_owned());
     assert_eq!(checked(&stands, files), Ok(()));
 }

@@ -450,7 +450,10 @@ pub fn extension_of<'s>(schema: &Value, spec: &'s Spec) -> Option<&'s Extension>
         let added = messages(schema).filter(|(_, name)| base.definition(name).is_none());
         let (own, others): (Vec<_>, Vec<_>) =
             added.partition(|(method, _)| extension.methods.iter().any(|own| own.name == *method));
-        !own.is_empty() && own.len() >= others.len() && rests_on(schema, base, others.is_empty())
+        !own.is_empty()
+            && own.len() >= others.len()
+            && (others.is_empty() && own.len() == extension.methods.len()
+                || rests_on(schema, base, others.is_empty()))
     };
     let is_main = |extension: &&Extension| extension.name == extension.folder;
     let mut states = spec.extensions.iter().filter(has);
