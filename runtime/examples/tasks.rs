@@ -58,6 +58,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         let (input, output) = tokio::io::split(near);
         let client = Client::builder(&mcp_revisions::program!())
             .with_handlers(Desk)
+            .with_tasks()
             .with_revisions(RevisionSet::none().with(revision))
             .lines(input, output);
         // The call is the same; the id of the task would be kept for `resume_task`.

@@ -6,15 +6,14 @@
 //! `schemars`.
 //!
 //! ```no_run
-//! use mcp_revisions::service::{RequestContext, Error, Router};
-//! use mcp_revisions::Latest;
+//! use mcp_revisions::{Error, RequestContext, Router};
 //!
 //! #[derive(serde::Deserialize, schemars::JsonSchema)]
 //! struct Profile {
 //!     name: String,
 //! }
 //!
-//! async fn greet(cx: RequestContext<Latest>) -> Result<String, Error> {
+//! async fn greet(cx: RequestContext) -> Result<String, Error> {
 //!     cx.progress(50, 100).await;
 //!     // Elicits the name from the user, in the revision of the client.
 //!     let Profile { name } = cx.elicit("Who are you?").await?;
@@ -33,7 +32,7 @@
 //!
 //! ```no_run
 //! use mcp_revisions::latest::{self as mcp, CallServer};
-//! use mcp_revisions::service::{Client, Error};
+//! use mcp_revisions::{Client, Error};
 //!
 //! # async fn run() -> Result<(), Error> {
 //! let client = Client::builder(&mcp_revisions::program!()).command(["some-server", "--stdio"])?;
@@ -70,11 +69,10 @@
 //! Without any of them the crate has types and conversions, and depends on no runtime.
 //!
 //! # Where to find what
-//! - Servers and clients that run: `service`, with any feature that adds one.
-//! - The revisions: [`Revision`]. The types of each are a module named after its date, such as `v2025_11_25`;
-//!   [`latest`] has those of the latest release.
-//! - Conversions between revisions: [`convert`] for JSON text, [`convert_value`] for values.
-//! - Method, id and revision of a message without reading it whole: [`peek()`].
+//! - What authors of servers and clients import: here, and the types of the protocol in [`latest`]. The rest of both is in
+//!   `service`, with any feature that adds one.
+//! - The revisions: [`Revision`]. The types of each are a module named after its date, such as `v2025_11_25`, here and in [`core`].
+//! - Conversions between revisions, and the revision that a message speaks: [`core`].
 //! - Connections without sockets and without a clock: `sansio`, with any feature that adds one.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -122,10 +120,35 @@ pub use transport::{
     spawn::{Boxed, boxed, until},
 };
 
+pub use mcp_revisions_core as core;
+/// The names of [`core`], for programs that have them from here; those below come first.
+#[doc(hidden)]
 pub use mcp_revisions_core::*;
+#[doc(inline)]
+pub use mcp_revisions_core::{Latest, Lifecycle, Revision, RevisionSet, UnknownFields};
 pub use mcp_wire;
 pub use mcp_wire::args;
-pub use mcp_wire::{MessageKind, Peeked, PeekedMeta, Raw, RawId, Unreadable, meta, peek};
+#[doc(hidden)]
+pub use mcp_wire::{PeekedMeta, Raw, RawId, meta};
+
+#[cfg(feature = "client")]
+#[doc(inline)]
+pub use service::Client;
+#[cfg(any(feature = "client", feature = "server"))]
+#[doc(inline)]
+pub use service::{Error, Failure};
+#[cfg(feature = "router")]
+#[doc(inline)]
+pub use service::{Extension, FromContext, Json, Router, State};
+#[cfg(feature = "server")]
+#[doc(inline)]
+pub use service::{McpServer, RequestContext, Server};
+
+/// The types of the latest release, [`Revision::LATEST`]: those that servers and clients are written in.
+pub mod latest {
+    #[doc(inline)]
+    pub use mcp_revisions_core::latest::*;
+}
 
 /// The `Implementation` of the calling program, in the latest release: its name and version are those of its own
 /// package.

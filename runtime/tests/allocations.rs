@@ -33,7 +33,7 @@ fn looking_and_settling_allocate_nothing() {
         let region = Region::new(ALLOCATOR);
         let seen = peek(black_box(text.as_bytes()));
         let negotiated =
-            (seen.as_ref()).map(|seen| negotiate(seen, headers, served)?.within(session, served));
+            (seen.as_ref()).map(|seen| negotiate(seen, headers, served)?.within(session));
         let change = region.change();
         assert_eq!(
             negotiated.unwrap().unwrap(),

@@ -3,7 +3,8 @@
 use mcp_revisions_core::{v2024_11_05, v2025_03_26, v2025_06_18, v2025_11_25, v2026_07_28};
 use std::any::Any;
 
-use mcp_revisions_core::{Context, Outcome, Versioned, convert_value};
+use mcp_revisions_core::values::convert_value;
+use mcp_revisions_core::{Context, Outcome, Versioned};
 use mcp_wire::{Decode, Encode};
 
 use crate::messages::{Lifecycle, Messages};

@@ -167,16 +167,45 @@ impl<'g> Comparer<'g> {
         }
     }
 
-    /// Compares what two messages say beside their method and params.
-    pub(crate) fn message(&mut self, places: DiffLocation, old: NodeId, new: NodeId) -> SiteId {
+    /// Compares what two messages say beside their method and params; `envelope` is what every message of their kind says.
+    pub(crate) fn message(
+        &mut self,
+        places: DiffLocation,
+        envelope: &str,
+        old: NodeId,
+        new: NodeId,
+    ) -> SiteId {
         self.begin(places, |comparer, at| {
             if comparer.same(old, new) {
                 return;
             }
             let (old, new) = (comparer.old.resolve(old), comparer.new.resolve(new));
-            comparer.parts(at, old, new, &["id", "jsonrpc", "method", "params"]);
+            let mut beside = vec!["method", "params"];
+            let own = |name: &&str| comparer.is_of_envelope(envelope, name, old, new);
+            beside.extend(["id", "jsonrpc"].into_iter().filter(own));
+            comparer.parts(at, old, new, &beside);
             comparer.limits(at, [old, new], &[]);
         })
+    }
+
+    /// Returns whether two messages have a member as every message of their kind has it, or alike: the envelope is compared once.
+    fn is_of_envelope(&self, envelope: &str, name: &str, old: NodeId, new: NodeId) -> bool {
+        let members = |graph: &Graph, message: NodeId| {
+            let definition = graph.definitions.get(envelope);
+            let general = definition.and_then(|id| graph.member(graph.resolve(*id), name));
+            (graph.member(message, name).or(general), general)
+        };
+        let ((o, of_olds), (n, of_news)) = (members(self.old, old), members(self.new, new));
+        let class = |of_old: bool, member: GraphMember| {
+            let class = match of_old {
+                true => self.classes(member.node, new).0,
+                false => self.classes(old, member.node).1,
+            };
+            (class, member.required)
+        };
+        let [o, of_olds] = [o, of_olds].map(|member| member.map(|member| class(true, member)));
+        let [n, of_news] = [n, of_news].map(|member| member.map(|member| class(false, member)));
+        o == n || (o == of_olds && n == of_news)
     }
 
     /// Two values at the same path: compared here, or as a site of their own where they can be shared.

@@ -276,6 +276,7 @@ fn renumbered(
     tells(graphs, [old_node, new_node], sender, &text).then(|| Witness {
         valid_in: sender,
         part: ExchangePart::Error,
+        method: "*".to_owned(),
         json: text,
         old: vec![old_at],
         new: vec![new_at],

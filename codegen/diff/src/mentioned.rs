@@ -2,12 +2,33 @@
 
 use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::graph::{Graph, NodeShape, WireNode};
 use super::patterns;
 use super::scalars::{beside_limit, scalar};
 use mcp_revisions_schema::schema::JsonType;
+
+/// Maximum number of members or items of a value that shows a limit.
+pub(super) const MOST_COUNTED: usize = 2048;
+
+/// Maximum number of values of a kind that are joined with each other.
+const MOST_JOINED: usize = 8;
+
+/// Returns each of some texts as long as the others are.
+fn padded<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<String> {
+    let texts: SortedSet<&str> = texts
+        .filter(|text| text.len() < 64)
+        .take(MOST_JOINED)
+        .collect();
+    let lengths: SortedSet<usize> = texts.iter().map(|text| text.len()).collect();
+    let longer = |text: &&str| {
+        let (text, own) = ((*text).to_owned(), text.len());
+        let lengths = lengths.iter().filter(move |length| **length > own);
+        lengths.map(move |length| format!("{text}{}", "x".repeat(length - own)))
+    };
+    texts.iter().flat_map(longer).collect()
+}
 
 /// The numbers and texts that the keywords of a schema mention.
 #[derive(Default)]
@@ -27,7 +48,27 @@ impl Mentioned {
         for (graph, node) in nodes {
             mentioned.limits(graph, node, 0);
         }
+        mentioned.join();
         mentioned
+    }
+
+    /// Adds values that meet one bound and stand beyond another: texts of a pattern that are as long as others are, and multiples
+    /// beside a limit.
+    fn join(&mut self) {
+        let texts = self.values.iter().filter_map(Value::as_str);
+        self.values
+            .extend(padded(texts).into_iter().map(Value::from));
+        let names = padded(self.names.iter().map(String::as_str));
+        self.names.extend(names);
+        let numbers = self.values.iter().filter_map(Value::as_f64);
+        let numbers: Vec<f64> = numbers.take(MOST_JOINED).collect();
+        for step in numbers.iter().filter(|step| **step > 0.0) {
+            let beside = numbers.iter().flat_map(|at| {
+                let below = (at / step).floor() * step;
+                [below - step, below, below + step]
+            });
+            self.values.extend(beside.map(|at| json!(at)));
+        }
     }
 
     fn limits(&mut self, graph: &Graph, node: &WireNode, depth: usize) {
@@ -47,81 +88,96 @@ impl Mentioned {
         }
     }
 
+    /// Adds what a keyword turns on: the values at its boundary, on both sides of it.
     fn keyword(&mut self, name: &str, value: &Value, depth: usize) {
         if depth > 16 || self.values.len() > 64 || self.names.len() > 64 {
             return;
         }
-        match (name, value) {
-            ("const" | "default", value) => self.values.push(value.clone()),
-            ("enum", Value::Array(values)) => self.values.extend(values.iter().take(16).cloned()),
-            ("required", Value::Array(names)) => {
-                self.names.extend(
-                    names
-                        .iter()
-                        .filter_map(Value::as_str)
-                        .take(16)
-                        .map(str::to_owned),
-                );
-            }
-            ("dependentRequired", Value::Object(needed)) => {
-                for (name, needed) in needed {
-                    self.names.insert(name.clone());
-                    self.keyword("required", needed, depth + 1);
-                }
-            }
-            ("pattern", Value::String(pattern)) => {
-                let texts = patterns::texts(pattern);
-                self.names.extend(texts.iter().cloned());
-                self.values.extend(texts.into_iter().map(Value::from));
-            }
-            ("patternProperties", Value::Object(patterns)) => {
-                for (pattern, schema) in patterns {
-                    self.names.extend(patterns::texts(pattern));
-                    self.schema(schema, depth + 1);
-                }
-            }
-            ("properties" | "dependentSchemas", Value::Object(members)) => {
-                for (name, schema) in members {
-                    self.names.insert(name.clone());
-                    self.schema(schema, depth + 1);
-                }
-            }
-            ("propertyNames", schema) => {
-                let mut names = Self::default();
-                names.schema(schema, depth + 1);
-                let texts = names.values.iter().filter_map(Value::as_str);
-                self.names.extend(texts.map(str::to_owned));
-            }
-            (
-                "minItems" | "maxItems" | "minProperties" | "maxProperties" | "minContains"
-                | "maxContains",
-                bound,
-            ) => {
-                let small = bound.as_u64().filter(|bound| *bound < 128);
-                if let Some(small) = small.and_then(|small| usize::try_from(small).ok()) {
-                    self.counts
-                        .extend([small.saturating_sub(1), small, small + 1]);
-                }
-            }
-            ("type", kinds) => {
-                let one = std::slice::from_ref(kinds);
-                for kind in kinds
-                    .as_array()
-                    .map_or(one, Vec::as_slice)
-                    .iter()
-                    .filter_map(|kind| JsonType::from_name(kind.as_str()?))
-                {
-                    self.values
-                        .extend(scalar(kind, &SortedMap::new()).into_iter().take(2));
-                }
-            }
-            ("allOf" | "anyOf" | "oneOf" | "prefixItems", Value::Array(schemas)) => {
-                for schema in schemas.iter().take(32) {
-                    self.schema(schema, depth + 1);
-                }
-            }
-            (_, schema @ Value::Object(_)) => self.schema(schema, depth + 1),
-            (bound, value) => self.values.extend(beside_limit(bound, value)),
+        let mut rows = BOUNDARIES.iter();
+        match rows.find(|(keywords, _)| keywords.contains(&name)) {
+            Some((_, boundary)) => boundary(self, value, depth + 1),
+            None => self.values.extend(beside_limit(name, value)),
+        }
+    }
+
+    fn constant(&mut self, value: &Value, _: usize) {
+        self.values.push(value.clone());
+    }
+
+    fn choices(&mut self, values: &Value, _: usize) {
+        self.values.extend(items(values).take(16).cloned());
+    }
+
+    fn required(&mut self, names: &Value, _: usize) {
+        let names = items(names).filter_map(Value::as_str).take(16);
+        self.names.extend(names.map(str::to_owned));
+    }
+
+    fn dependent_required(&mut self, needed: &Value, depth: usize) {
+        for (name, needed) in members(needed) {
+            self.names.insert(name.clone());
+            self.required(needed, depth);
+        }
+    }
+
+    fn pattern(&mut self, pattern: &Value, _: usize) {
+        let texts = patterns::texts(pattern.as_str().unwrap_or_default());
+        self.names.extend(texts.iter().cloned());
+        self.values.extend(texts.into_iter().map(Value::from));
+    }
+
+    fn patterned(&mut self, patterns: &Value, depth: usize) {
+        for (pattern, schema) in members(patterns) {
+            self.names.extend(patterns::texts(pattern));
+            self.schema(schema, depth);
+        }
+    }
+
+    fn named(&mut self, named: &Value, depth: usize) {
+        for (name, schema) in members(named) {
+            self.names.insert(name.clone());
+            self.schema(schema, depth);
+        }
+    }
+
+    fn property_names(&mut self, schema: &Value, depth: usize) {
+        let mut names = Self::default();
+        names.schema(schema, depth);
+        let texts = names.values.iter().filter_map(Value::as_str);
+        self.names.extend(texts.map(str::to_owned));
+    }
+
+    fn count(&mut self, bound: &Value, _: usize) {
+        if let Some(bound) = bound.as_u64().and_then(|bound| usize::try_from(bound).ok()) {
+            self.beside_count(bound);
+        }
+    }
+
+    fn kinds(&mut self, kinds: &Value, _: usize) {
+        let one = std::slice::from_ref(kinds);
+        let kinds = kinds.as_array().map_or(one, Vec::as_slice).iter();
+        for kind in kinds.filter_map(|kind| JsonType::from_name(kind.as_str()?)) {
+            let some = scalar(kind, &SortedMap::new()).into_iter().take(2);
+            self.values.extend(some);
+        }
+    }
+
+    fn each(&mut self, schemas: &Value, depth: usize) {
+        for schema in items(schemas).take(32) {
+            self.schema(schema, depth);
+        }
+    }
+
+    /// A list longer than those of which each item has a schema meets what is said of the rest.
+    fn prefix(&mut self, schemas: &Value, depth: usize) {
+        self.beside_count(items(schemas).count());
+        self.each(schemas, depth);
+    }
+
+    /// Adds a number of members or items, and those beside it.
+    fn beside_count(&mut self, count: usize) {
+        if count < MOST_COUNTED {
+            (self.counts).extend([count.saturating_sub(1), count, count + 1]);
         }
     }
 
@@ -130,4 +186,44 @@ impl Mentioned {
             self.keyword(name, value, depth);
         }
     }
+}
+
+/// What adds the boundary of a keyword.
+type Boundary = fn(&mut Mentioned, &Value, usize);
+
+/// The keywords whose boundary is more than a number or a text beside a limit, which [`beside_limit`] knows.
+const BOUNDARIES: &[(&[&str], Boundary)] = &[
+    (&["const", "default"], Mentioned::constant),
+    (&["enum"], Mentioned::choices),
+    (&["type"], Mentioned::kinds),
+    (&["required"], Mentioned::required),
+    (&["dependentRequired"], Mentioned::dependent_required),
+    (&["pattern"], Mentioned::pattern),
+    (&["patternProperties"], Mentioned::patterned),
+    (&["properties", "dependentSchemas"], Mentioned::named),
+    (&["propertyNames"], Mentioned::property_names),
+    (
+        &["minItems", "maxItems", "minContains", "maxContains"],
+        Mentioned::count,
+    ),
+    (&["minProperties", "maxProperties"], Mentioned::count),
+    (&["allOf", "anyOf", "oneOf"], Mentioned::each),
+    (&["prefixItems"], Mentioned::prefix),
+    (
+        &["items", "contains", "unevaluatedItems", "contentSchema"],
+        Mentioned::schema,
+    ),
+    (
+        &["additionalProperties", "unevaluatedProperties"],
+        Mentioned::schema,
+    ),
+    (&["not", "if", "then", "else"], Mentioned::schema),
+];
+
+fn items(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+fn members(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    value.as_object().into_iter().flatten()
 }

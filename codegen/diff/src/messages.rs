@@ -24,6 +24,8 @@ pub(crate) struct Message {
     pub(crate) params: Option<GraphMember>,
     /// The result; `None` for a notification, and where the schema does not name one.
     pub(crate) result: Option<NodeId>,
+    /// Set if only a row of `spec/` names the result.
+    pub(crate) is_ruled: bool,
     /// The whole response to it, where the schema has one.
     pub(crate) response: Option<NodeId>,
 }
@@ -54,10 +56,11 @@ pub(crate) fn read(
                     "mend it with an erratum",
                 ));
             };
-            let result = match role.kind {
+            let (result, is_ruled) = match role.kind {
                 MethodKind::Notification => None,
                 _ => result(graph, rules, rules_of, &name, node),
-            };
+            }
+            .map_or((None, false), |(result, is_ruled)| (Some(result), is_ruled));
             let response = graph
                 .name(node)
                 .map(|name| roles::response(roles::stem(name)))
@@ -70,6 +73,7 @@ pub(crate) fn read(
                 node,
                 params,
                 result,
+                is_ruled,
                 response: response.filter(|_| role.kind != MethodKind::Notification),
             });
         }
@@ -119,7 +123,7 @@ fn result(
     rules_of: &str,
     method: &str,
     message: NodeId,
-) -> Option<NodeId> {
+) -> Option<(NodeId, bool)> {
     let definition = graph.name(message)?.to_owned();
     let node = |definition: &str| graph.definitions.get(definition).copied();
     // A response of several shapes has a result in each.
@@ -129,7 +133,11 @@ fn result(
         results.collect::<Option<Vec<NodeId>>>()
     };
     let rule = rules.result(rules_of, method);
-    let mut results = match answer(&definition, response, || rule) {
+    let answered = answer(&definition, response, || rule);
+    // A row that names what the schema's own names say is no fact of its own.
+    let own = roles::result(roles::stem(&definition));
+    let has_only_rule = matches!(&answered, RequestResult::Ruled(rule) if rule.result != own);
+    let mut results = match answered {
         RequestResult::Response(results) => results,
         RequestResult::Named(result) => vec![node(&result)?],
         RequestResult::Ruled(rule) => vec![node(&rule.result)?],
@@ -145,10 +153,11 @@ fn result(
         .filter(is_ruled)
         .and_then(|rule| node(rule.task_result.as_deref()?));
     results.extend(task);
-    match results.as_slice() {
-        [only] => Some(*only),
-        _ => Some(graph.add_union(results)),
-    }
+    let result = match results.as_slice() {
+        [only] => *only,
+        _ => graph.add_union(results),
+    };
+    Some((result, has_only_rule))
 }
 
 /// Returns how a kind of message is called.

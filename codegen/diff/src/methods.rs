@@ -140,10 +140,13 @@ pub(crate) fn rows(pairs: &Pairs<'_>) -> Vec<DiffRow> {
         .both
         .iter()
         .filter(|(_, n)| n.kind != MethodKind::Notification);
+    let knows_both = old.facts.is_some() && new.facts.is_some();
     let answered = requests.filter_map(|(o, n)| {
+        // What rows of `spec/` say of a file counts for both files, or for none.
+        let is_stated = |message: &Message| !message.is_ruled || knows_both;
         let kind = match (o.result, n.result) {
-            (Some(_), None) => ChangeKind::ResultRemoved,
-            (None, Some(_)) => ChangeKind::ResultAdded,
+            (Some(_), None) if is_stated(o) => ChangeKind::ResultRemoved,
+            (None, Some(_)) if is_stated(n) => ChangeKind::ResultAdded,
             _ => return None,
         };
         let mut row = DiffRow::new(kind);
@@ -275,6 +278,7 @@ fn refused(
     Some(Witness {
         valid_in: end,
         part: ExchangePart::Message,
+        method: message.name.clone(),
         json,
         old: pointers(old),
         new: pointers(new),

@@ -36,7 +36,11 @@ pub(super) fn roots(pairs: &Pairs<'_>, comparer: &mut Comparer<'_>) -> Vec<Root>
         let path = WirePath::whole(o.direction, &o.name, ExchangePart::Params);
         add(path, true, site, nodes);
         if o.kind == n.kind && o.kind != MethodKind::Input {
-            let site = comparer.message(named(nodes), o.node, n.node);
+            let envelope = match o.kind {
+                MethodKind::Notification => "JSONRPCNotification",
+                _ => "JSONRPCRequest",
+            };
+            let site = comparer.message(named(nodes), envelope, o.node, n.node);
             let path = WirePath::whole(o.direction, &o.name, ExchangePart::Message);
             add(path, false, site, nodes);
         }

@@ -21,6 +21,8 @@ pub struct Witness {
     pub valid_in: ComparedEnd,
     /// The kind of the text: a message, a result or an error.
     pub part: ExchangePart,
+    /// The method that it is of; `*` for what every message has.
+    pub method: String,
     /// The text.
     pub json: Value,
     /// The parts of the old schema that constrain the place, as JSON pointers; one of them has to hold, none admits nothing.

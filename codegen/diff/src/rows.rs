@@ -20,6 +20,9 @@ use super::walk::{self, Root, WireWays};
 use super::witness::witness;
 use mcp_revisions_schema::schema::applied;
 
+/// Maximum number of findings at one place whose texts leave each other out.
+const MOST_JOINT: usize = 64;
+
 /// The findings of a comparison as rows, each finding once, however many ways lead to it.
 #[derive(Default)]
 pub(super) struct DiffRows {
@@ -40,6 +43,8 @@ impl DiffRows {
         let (reached, cut) = walk::walk(&comparer.sites, roots);
         for (id, (site, ways)) in comparer.sites.iter().zip(&reached).enumerate() {
             let findings = bounds::joined(&site.findings);
+            // A text without any of the others would be as long as they are many, for each of them.
+            let joint = findings.len() <= MOST_JOINT;
             for (number, finding) in findings.iter().map(AsRef::as_ref).enumerate() {
                 let mut row = DiffRow::new(finding.kind);
                 reach(&mut row, roots, ways, finding);
@@ -84,7 +89,7 @@ impl DiffRows {
                 }
                 let witnesses = [ComparedEnd::Old, ComparedEnd::New]
                     .into_iter()
-                    .filter_map(|sender| witness(graphs, sender, roots, ways, finding));
+                    .filter_map(|sender| witness(graphs, sender, roots, ways, finding, joint));
                 let mut row = row.with_witnesses(witnesses.collect());
                 if is_idle {
                     row.level = ChangeLevel::Representation;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::graph::{Graph, GraphRest, NodeId, NodeShape, WireNode};
 use super::judge::valid;
-use super::mentioned::Mentioned;
+use super::mentioned::{MOST_COUNTED, Mentioned};
 use super::scalars::{count, limit, scalar};
 use super::steps::StepBudget;
 
@@ -160,11 +160,12 @@ impl<'g> Sampler<'g> {
                     return vec![json!([])];
                 }
                 let item = match items {
-                    _ if least > 64.0 => None,
+                    _ if least > MOST_COUNTED as f64 => None,
                     Some(items) => self.minimal_at(*items, depth + 1),
                     None => Some(json!("x")),
                 };
-                let list = item.and_then(|item| self.repeated(&item, count(least, 64)));
+                let list =
+                    item.and_then(|item| self.repeated(&item, count(least, MOST_COUNTED as u32)));
                 list.into_iter().collect()
             }
             NodeShape::Object { members, .. } => {
@@ -307,19 +308,29 @@ impl<'g> Sampler<'g> {
             }
             all.push(Value::Object(full));
             for count in &mentioned.counts {
-                let mut counted = base.clone();
+                let counted = base.clone();
                 // Names that are known first: an object may be closed.
                 let known = members.iter().filter_map(|(name, member)| {
                     Some((name.clone(), self.minimal_at(member.node, depth + 1)?))
                 });
                 let entry = entries.first().cloned().unwrap_or_else(|| json!("x"));
                 let strangers = (0..*count).map(|at| (format!("x-{at}"), entry.clone()));
-                for (name, value) in known.chain(strangers) {
-                    if counted.len() < *count {
-                        counted.entry(name).or_insert(value);
+                let others: Vec<(String, Value)> = known.chain(strangers).collect();
+                // What keywords name counts with the rest.
+                let mentioned = mentioned
+                    .names
+                    .iter()
+                    .filter_map(|name| Some((name.clone(), value_of(name).into_iter().next()?)));
+                let mentioned: Vec<(String, Value)> = mentioned.take(4).collect();
+                for first in [&[][..], &mentioned] {
+                    let mut counted = counted.clone();
+                    for (name, value) in first.iter().chain(&others) {
+                        if counted.len() < *count {
+                            counted.entry(name.clone()).or_insert_with(|| value.clone());
+                        }
                     }
+                    all.push(Value::Object(counted));
                 }
-                all.push(Value::Object(counted));
             }
         }
         all

@@ -78,7 +78,8 @@ pub(crate) fn beside_limit(name: &str, limit: &Value) -> Vec<Value> {
     if BOUNDS.contains(&name) {
         all.extend(around(limit));
         if let Some(at) = limit.as_f64() {
-            all.extend([json!(at - 0.5), json!(at + 0.5)]);
+            // A part of a step is a multiple of none, and beside a large number another one stands far away.
+            all.extend([at - 0.5, at + 0.5, at / 2.0, at * 1.5, at * 2.0].map(|near| json!(near)));
         }
     }
     if matches!(name, "minLength" | "maxLength")

@@ -25,6 +25,9 @@ use mcp_revisions_schema::schema::applied::is_hint;
 /// Maximum number of ways to a difference that are tried.
 const MAX_WAYS: usize = 6;
 
+/// Maximum number of items of a list that have a schema each.
+const MAX_PREFIX: usize = 64;
+
 /// Maximum depth of a text.
 const MAX_DEPTH: usize = 24;
 
@@ -51,19 +54,21 @@ struct Forge<'g> {
     steps: &'g StepBudget,
 }
 
-/// Returns a text from the sender that shows the finding, along one of the ways to it.
+/// Returns a text from the sender that shows the finding, along one of the ways to it; a `joint` one shows nothing else where that
+/// can be.
 pub(super) fn witness(
     graphs: [&Graph; 2],
     sender: ComparedEnd,
     roots: &[Root],
     ways: &WireWays,
     finding: &SchemaDifference,
+    joint: bool,
 ) -> Option<Witness> {
     let steps = StepBudget::new(MAX_STEPS);
     let forge = Forge {
         graphs,
         sender,
-        joint: true,
+        joint,
         steps: &steps,
     };
     forge.witness(roots, ways, finding)
@@ -106,13 +111,17 @@ impl<'g> Forge<'g> {
     }
 
     fn along(&self, root: &Root, way: &[PathSegment], put: &Put) -> Option<Witness> {
-        [true, false].into_iter().find_map(|joint| {
+        let kinds = [true, false]
+            .into_iter()
+            .filter(|joint| self.joint || !joint);
+        kinds.into_iter().find_map(|joint| {
             let forge = Self { joint, ..*self };
             let json = forge.build(root.whole.map(Some), way, put, 0)?;
             let pointers = |end: ComparedEnd| pointers(end.at(self.graphs), end.at(root.whole));
             tells(self.graphs, root.whole, self.sender, &json).then(|| Witness {
                 valid_in: self.sender,
                 part: root.part,
+                method: root.path.method.clone(),
                 json,
                 old: pointers(ComparedEnd::Old),
                 new: pointers(ComparedEnd::New),
@@ -266,6 +275,19 @@ impl<'g> Forge<'g> {
         Some(base)
     }
 
+    /// Returns the items of a list that have a schema each, on one of the two sides.
+    fn prefix(&self, nodes: WitnessPair, depth: usize) -> Option<Vec<Value>> {
+        let part = |end: ComparedEnd, at: usize| {
+            let node = end.at(self.graphs).node(end.at(nodes)?);
+            node.applied.get(&format!("prefixItems/{at}")).copied()
+        };
+        let parts = (0..MAX_PREFIX).map_while(|at| {
+            let parts = [part(ComparedEnd::Old, at), part(ComparedEnd::New, at)];
+            parts.iter().any(Option::is_some).then_some(parts)
+        });
+        parts.map(|parts| self.either(parts, depth)).collect()
+    }
+
     fn build(
         &self,
         nodes: WitnessPair,
@@ -305,7 +327,11 @@ impl<'g> Forge<'g> {
         let within = |depth| self.build(inner, rest, put, depth);
         match segment {
             PathSegment::Choice(_) => within(depth),
-            PathSegment::Item => Some(json!([within(depth + 1)?])),
+            PathSegment::Item => {
+                let mut items = self.prefix(nodes, depth + 1)?;
+                items.push(within(depth + 1)?);
+                Some(Value::Array(items))
+            }
             PathSegment::Member(name) if rest.is_empty() && matches!(put, Put::Nothing) => {
                 self.base(nodes, depth, |object| drop(object.remove(name)))
             }

@@ -14,7 +14,12 @@
   let pair = "";
   form.hidden = false;
 
-  const words = new Map(rows.map((row) => [row, row.querySelector("summary").textContent.toLowerCase() + " " + row.dataset.methods]));
+  const words = new Map(rows.map((row) => [row, row.querySelector("summary").textContent.toLowerCase() + " " + row.dataset.counts]));
+  // How many changes of a row each message has: a cell of the matrix counts these, and so does what it shows.
+  const counts = new Map(rows.map((row) => [row, new Map(row.dataset.counts.split(" ").filter(Boolean).map((one) => {
+    const at = one.lastIndexOf("=");
+    return [one.slice(0, at), Number(one.slice(at + 1))];
+  }))]));
   const any = (set, values) => set.size === 0 || values.some((value) => set.has(value));
 
   function admits(row) {
@@ -22,7 +27,7 @@
     return any(sets.level, [data.level])
       && any(sets.kind, [data.kind])
       && any(sets.direction, data.direction.split(" "))
-      && (!method || data.methods.split(" ").includes(method))
+      && (!method || counts.get(row).has(method))
       && (!pair || row.closest(".pair").dataset.pair === pair)
       && text.value.toLowerCase().split(/\s+/).every((word) => words.get(row).includes(word));
   }
@@ -38,14 +43,12 @@
 
   function apply() {
     const size = (row) => Number(row.dataset.rows);
-    let shown = 0;
-    let total = 0;
-    for (const row of rows) {
-      row.hidden = !admits(row);
-      shown += row.hidden ? 0 : size(row);
-      total += size(row);
-    }
-    const filtered = shown < total;
+    const fits = (row) => row.hidden ? 0 : method ? counts.get(row).get(method) : size(row);
+    const sum = (all, of) => all.reduce((sum, row) => sum + of(row), 0);
+    for (const row of rows) row.hidden = !admits(row);
+    const shown = sum(rows, fits);
+    const total = sum(rows, size);
+    const filtered = shown < total || method !== "";
     for (const group of groups) {
       const own = [...group.querySelectorAll(".row")];
       group.hidden = own.length > 0 ? own.every((row) => row.hidden) : filtered;
@@ -53,10 +56,11 @@
     for (const article of pairs) {
       const own = [...article.querySelectorAll(".row")];
       article.hidden = filtered && own.every((row) => row.hidden);
+      article.querySelector(".shown").textContent = filtered ? `${sum(own, fits)} shown` : "";
     }
     count.textContent = filtered ? `${shown} of ${total} changes` : `${total} changes`;
     active.textContent = "";
-    if (method) chip(method, () => { method = ""; });
+    if (method) chip(method.replace(":", " "), () => { method = ""; });
     if (pair) chip(document.querySelector(`.pair[data-pair="${pair}"]`).dataset.name, () => { pair = ""; });
     for (const value of sets.kind) chip(value, () => sets.kind.delete(value));
     for (const button of document.querySelectorAll("[data-filter]")) {

@@ -112,7 +112,15 @@ fn plan_extension(
     };
     let is_draft = |of: &ExtensionModel<'_>| of.extension.status() == RevisionStage::Draft;
     let may_be_open = is_draft(of) || older.is_some_and(is_draft);
-    let mut plan = planned(models, pair, [old, new], file, &[], may_be_open)?;
+    let rules = rules_resting_on(models, file, [before, base])?;
+    let mut plan = planned(
+        models,
+        pair,
+        [old, new],
+        (rules, Vec::new()),
+        &[],
+        may_be_open,
+    )?;
     // So are the types that the extension repeats.
     plan.alike.retain(|name| base.model.get(name).is_none());
     Ok(plan)
@@ -143,7 +151,8 @@ fn plan_later_core(
     };
     let is_draft =
         later.revision.status == RevisionStage::Draft || extension.status() == RevisionStage::Draft;
-    let mut plan = planned(models, pair, [old, new], file, &[], is_draft)?;
+    let rules = rules_resting_on(models, file, [base, later])?;
+    let mut plan = planned(models, pair, [old, new], (rules, Vec::new()), &[], is_draft)?;
     plan.alike.retain(|name| base.model.get(name).is_none());
     Ok(plan)
 }
@@ -159,14 +168,33 @@ fn plan_adjacent(
     let is_draft = |of: &RevisionModel<'_>| of.revision.status == RevisionStage::Draft;
     let sides = [side(old, old_codes), side(new, new_codes)];
     let returned = returned_features(models, pair)?;
+    // What is wrong with the rules by themselves is told with what is wrong with them here.
+    let rules = PairRules::unfinished(file)?;
+    let unsound = rules.faults();
     planned(
         models,
         pair,
         sides,
-        file,
+        (rules, unsound),
         &returned,
         is_draft(old) || is_draft(new),
     )
+}
+
+/// Reads the rules of a pair of an extension, whose ends rest on these revisions: their rows about error codes hold, too.
+/// Where the two are not adjacent, each code has a row in the file itself.
+fn rules_resting_on(
+    models: &Models<'_>,
+    file: RuleFile,
+    [old, new]: [&RevisionModel<'_>; 2],
+) -> Result<PairRules, Error> {
+    let rules = PairRules::read(file)?;
+    let pair = RevisionPair::new(&old.revision.id, &new.revision.id);
+    if !models.shim_pairs().contains(&pair) {
+        return Ok(rules);
+    }
+    let core = PairRules::unfinished(models.texts.get(&pair.file()))?;
+    rules.resting_on(&pair, &core)
 }
 
 /// Returns the features that the newer revision of a pair has in its core again, from extensions.
@@ -235,12 +263,10 @@ fn planned(
     models: &Models<'_>,
     pair: &RevisionPair,
     [old, new]: [PairSide<'_>; 2],
-    file: RuleFile,
+    (rules, unsound): (PairRules, Vec<Error>),
     returned: &[ReturnedFeature<'_>],
     may_be_open: bool,
 ) -> Result<PairPlan, Error> {
-    let rules = PairRules::unfinished(file)?;
-    let unsound = rules.faults();
     let (rules, unanswered) = rules.answering(&models.changes, pair);
     let sides = [old.model, new.model];
     let Planned {

@@ -10,8 +10,8 @@ use super::ty::{argument, assign, ident, in_box, rust_type};
 use mcp_revisions_schema::Markdown;
 use mcp_revisions_schema::docs::TypeDocs;
 use mcp_revisions_schema::model::{
-    ConstructorArgument, Given, InitialValue, Member, Model, ObjectShape, Presence, Rest, Shape,
-    Ty, TypeDef,
+    ConstructorArgument, Frame, Given, InitialValue, Member, Model, ObjectShape, Presence, Rest,
+    Shape, Ty, TypeDef,
 };
 use mcp_revisions_schema::naming::pascal_case;
 
@@ -177,11 +177,47 @@ pub(super) fn wire(model: &Model, def: &TypeDef, object: &ObjectShape) -> TokenS
             },
             (presence, ty) => {
                 let (field, how) = (ident(&member.field), how(presence, ty));
-                quote!(#place #wire: #how #field;)
+                let frame = member.frame.as_ref().map(|said| {
+                    let name = format!("{}.{wire}", def.places[0]);
+                    let said = frame(&name, said);
+                    quote!(in #said)
+                });
+                quote!(#place #wire: #how #field #frame;)
             }
         }
     });
     quote!(mcp_wire::record! { #name #rest { #(#lines)* } })
+}
+
+/// Returns what a schema says of a value that is kept as text; `name` is that of its place in errors and rules.
+fn frame(name: &str, said: &Frame) -> TokenStream {
+    let inner = |kind: &str, inner: &Frame| {
+        let (kind, inner) = (ident(kind), frame(name, inner));
+        quote!(mcp_wire::Frame::#kind(&#inner))
+    };
+    match said {
+        Frame::Any => quote!(mcp_wire::Frame::Any),
+        Frame::Constant(text) => quote!(mcp_wire::Frame::Constant(#text)),
+        Frame::String => quote!(mcp_wire::Frame::String),
+        Frame::Boolean => quote!(mcp_wire::Frame::Boolean),
+        Frame::Object => quote!(mcp_wire::Frame::Object),
+        Frame::List(entry) => inner("List", entry),
+        Frame::Each(each) => inner("Each", each),
+        Frame::Members(members) => {
+            let names = members.iter().map(|member| &member.wire);
+            let required = members
+                .iter()
+                .enumerate()
+                .filter(|(_, member)| member.required);
+            let required = required.map(|(at, _)| number(at));
+            let values = members
+                .iter()
+                .map(|member| frame(&format!("{name}.{}", member.wire), &member.value));
+            quote! {
+                mcp_wire::Frame::members(#name, &[#(#names),*], &[#(#required),*], &[#(#values),*])
+            }
+        }
+    }
 }
 
 /// Returns the word for how a member is read.

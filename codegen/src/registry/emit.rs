@@ -156,6 +156,8 @@ fn mistake(row: &ModelMistake) -> Value {
     let of: Vec<&str> = row.of.iter().map(String::as_str).collect();
     let fate = match &row.fate {
         MistakeTreatment::Value(value) => format!("Value({value:?})"),
+        MistakeTreatment::Absent(value) => format!("Absent({value:?})"),
+        MistakeTreatment::Among(value) => format!("Among({value:?})"),
         MistakeTreatment::Beside(member, value) => format!("Beside({member:?}, {value:?})"),
         MistakeTreatment::Means(text, value) => format!("Means({text:?}, {value:?})"),
         MistakeTreatment::Within(name) => format!("Within({name:?})"),

@@ -372,7 +372,7 @@ fn a_capability_of_the_core_is_an_entry_of_the_extensions_before() {
     let came_to = |[from, to]: [usize; 2], text: &str| {
         let mut cx = Context::default();
         let subject = Subject::Method("stay", Part::Result, None);
-        let outcome = mcp_revisions_tables::TABLES.convert(subject, from, to, text, &mut cx);
+        let outcome = mcp_revisions_tables::values::TABLES.convert(subject, from, to, text, &mut cx);
         let outcome = cx.finish(outcome.expect(text));
         let lost: Vec<String> = outcome.losses().iter().map(|loss| loss.pointer().to_string()).collect();
         (outcome.value().expect(text).into_text(), lost)

@@ -7,7 +7,8 @@ use mcp_convert::{Context, Outcome, Stop};
 use mcp_convert::dynamic::{Failure, Subject};
 use mcp_wire::{Direction, ErrorObject, Json};
 
-use crate::{Revision, TABLES, Versioned};
+use crate::tables::TABLES;
+use crate::{Revision, Versioned};
 
 /// Converts the text of a definition, or of a method's params or result, between any two revisions.
 ///

@@ -4,10 +4,11 @@
 //! The revisions of the Model Context Protocol, with the methods, types and conversions of each.
 //!
 //! [`Revision`] is the list, oldest first; the types of a revision are a module under its name.
-//! [`convert`] converts JSON text from any revision to any other, step by step, and records each loss:
+//! [`values::convert`] converts JSON text from any revision to any other, step by step, and records each loss:
 //!
 //! ```
-//! use mcp_revisions_tables::{Context, Outcome, Revision, Subject, convert};
+//! use mcp_revisions_tables::values::convert;
+//! use mcp_revisions_tables::{Context, Outcome, Revision, Subject};
 //!
 //! for from in Revision::CONVERTED {
 //!     let same = convert(Subject::Type("Role"), *from, Revision::LATEST, r#""user""#, Context::default())?;
@@ -28,7 +29,6 @@ mod stated;
 mod tables;
 mod versioned;
 
-pub use convert::{convert, convert_error, convert_value, method_name};
 pub use extensions::Extension;
 pub use mcp_shims::{
     Adapter, Change, Context, Failure, Loss, Severity, RequiresState, Outcome, Pair, Part, UnknownFields,
@@ -37,8 +37,14 @@ pub use mcp_shims::{
 pub use revision::{Lifecycle, Revision, Status, UnknownRevision};
 pub use spoken::*;
 pub use stated::{ProtocolHeader, ProtocolRule};
-pub use tables::TABLES;
 pub use versioned::Versioned;
+
+/// Conversions of single values, typed or as text, and the tables by which they go. Whole messages are converted by
+/// `mcp-revisions-core`.
+pub mod values {
+    pub use crate::convert::{convert, convert_error, convert_value, method_name};
+    pub use crate::tables::TABLES;
+}
 
 #[cfg(feature = "v2024-11-05")]
 pub use mcp_2024_11_05 as v2024_11_05;

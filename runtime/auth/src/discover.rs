@@ -5,7 +5,7 @@ use url::Url;
 use crate::address::{
     check, is_resource_of, is_same_issuer, issuer_places, origin, resource_places,
 };
-use crate::document::{ServerMetadata, is_scope, object, text, texts};
+use crate::document::{ServerMetadata, is_scope, names, object, text, texts};
 use crate::error::harmless;
 use crate::step::{Desk, FlowMethod, FlowPurpose, FlowRequest};
 use crate::{AuthError, Challenge, FlowResponse, Settings};
@@ -26,8 +26,10 @@ pub(crate) struct Discovered {
 }
 
 /// Metadata of the resource.
+#[derive(Default)]
 struct ResourceMetadata {
-    resource: String,
+    /// The URL; only a server of 2025-03-26 has none.
+    resource: Option<String>,
     issuers: Vec<String>,
     scopes: Vec<String>,
     wants_dpop: bool,
@@ -48,41 +50,39 @@ pub(crate) async fn discover(
     })?;
     let reader = DocumentReader { desk, version };
     let named = challenge.and_then(|it| it.get("resource_metadata"));
-    let Some(resource) = reader.resource(named, &server).await? else {
-        if let Some(named) = named {
+    let is_pinned = settings.issuer.is_some() || settings.issuer_metadata.is_some();
+    let resource = match reader.resource(named, &server).await {
+        Ok(None) if named.is_some() && !is_pinned => {
             return Err(AuthError::Document {
-                url: harmless(named),
+                url: harmless(named.unwrap_or_default()),
                 why: "the server names its metadata here, and nothing is there".to_owned(),
             });
         }
-        let server = reader.own_server(settings, &server).await?;
-        return Ok(Discovered {
-            resource: None,
-            scopes: Vec::new(),
-            wants_dpop: false,
-            server,
-        });
+        Ok(found) => found,
+        Err(error @ AuthError::Resource { .. }) => return Err(error),
+        // The issuer that a person names needs no document.
+        Err(_) if is_pinned => None,
+        Err(error) => return Err(error),
     };
-    let issuer = match &settings.issuer {
-        Some(issuer) => issuer.clone(),
-        None => {
-            let is_kept = |one: &&String| kept.is_some_and(|kept| is_same_issuer(kept, one));
-            let mut all = resource.issuers.iter();
-            let issuer = all.clone().find(is_kept).or_else(|| all.next());
-            issuer.cloned().unwrap_or_default()
+    let mut metadata = match (&settings.issuer_metadata, &settings.issuer, &resource) {
+        (Some(url), ..) => reader.named_server(settings, url, &server).await?,
+        (None, Some(issuer), _) => reader.server(issuer, &server).await?,
+        (None, None, Some(resource)) => {
+            reader
+                .listed_server(&resource.issuers, kept, &server)
+                .await?
         }
+        (None, None, None) => reader.own_server(&server).await?,
     };
-    let metadata = reader.server(&issuer, &server).await?;
-    let Some(metadata) = metadata else {
-        return Err(AuthError::Document {
-            url: issuer,
-            why: "the authorization server has no metadata at its well-known places".to_owned(),
-        });
-    };
+    let is_assumed = metadata.pkce_methods.is_none() && settings.assumes_pkce;
+    if resource.is_some() && !metadata.lists_s256() && !is_assumed {
+        reader.add_pkce(&mut metadata, &server).await;
+    }
+    let found = resource.unwrap_or_default();
     Ok(Discovered {
-        resource: Some(resource.resource),
-        scopes: resource.scopes,
-        wants_dpop: resource.wants_dpop,
+        resource: found.resource,
+        scopes: found.scopes,
+        wants_dpop: found.wants_dpop,
         server: metadata,
     })
 }
@@ -139,24 +139,15 @@ impl DocumentReader<'_> {
                     found: harmless(&resource),
                 });
             }
-            let mut issuers = texts(&body, "authorization_servers").unwrap_or_default();
+            let mut issuers = names(&body, "authorization_servers");
             // Some servers write the singular.
-            issuers.extend(text(&body, "authorization_server"));
+            issuers.extend(names(&body, "authorization_server"));
             issuers.truncate(SERVERS);
-            for issuer in &issuers {
-                check(&format!("authorization_servers at {place}"), issuer, server)?;
-            }
-            if issuers.is_empty() {
-                return Err(AuthError::Document {
-                    url: place,
-                    why: "expected at least one entry of `authorization_servers`".to_owned(),
-                });
-            }
             let mut scopes = texts(&body, "scopes_supported").unwrap_or_default();
             scopes.retain(|scope| is_scope(scope));
             let wants = body.get("dpop_bound_access_tokens_required");
             return Ok(Some(ResourceMetadata {
-                resource,
+                resource: Some(resource),
                 issuers,
                 scopes,
                 wants_dpop: wants.and_then(serde_json::Value::as_bool) == Some(true),
@@ -165,59 +156,108 @@ impl DocumentReader<'_> {
         Ok(None)
     }
 
-    /// Returns the metadata of an issuer; `None` if no well-known place has a document.
-    async fn server(
+    /// Returns the metadata of one of the issuers that a resource lists: of the one that a registration is kept of, else of the
+    /// first that can be used. Without any it is the origin of the MCP server.
+    async fn listed_server(
         &self,
-        issuer: &str,
-        server: &Url,
-    ) -> Result<Option<ServerMetadata>, AuthError> {
-        let url = check("the issuer", issuer, server)?;
-        for place in issuer_places(&url) {
-            let answer = self.get(&place, FlowPurpose::Server).await?;
-            let Some(body) = object(&answer).filter(|_| answer.status == 200) else {
-                continue;
-            };
-            let found = text(&body, "issuer").unwrap_or_default();
-            if !is_same_issuer(&found, issuer) {
-                return Err(AuthError::Issuer {
-                    url: place,
-                    expected: issuer.to_owned(),
-                    found: harmless(&found),
-                });
-            }
-            return ServerMetadata::read(&body, &place, server).map(Some);
-        }
-        Ok(None)
-    }
-
-    /// Returns the authorization server of an MCP server of 2025-03-26: its own origin.
-    async fn own_server(
-        &self,
-        settings: &Settings,
+        issuers: &[String],
+        kept: Option<&str>,
         server: &Url,
     ) -> Result<ServerMetadata, AuthError> {
-        if let Some(issuer) = &settings.issuer {
-            let metadata = self.server(issuer, server).await?;
-            return metadata.ok_or_else(|| AuthError::Document {
-                url: issuer.clone(),
-                why: "the authorization server has no metadata at its well-known places".to_owned(),
-            });
+        let is_kept = |one: &&String| kept.is_some_and(|kept| is_same_issuer(kept, one));
+        if let Some(issuer) = issuers.iter().find(is_kept) {
+            return self.server(issuer, server).await;
         }
-        let own = origin(server);
-        check("the MCP server", &own, server)?;
-        let place = format!("{own}/.well-known/oauth-authorization-server");
-        let answer = self.get(&place, FlowPurpose::Server).await?;
+        let mut first_error = None;
+        for issuer in issuers {
+            match self.server(issuer, server).await {
+                Ok(metadata) => return Ok(metadata),
+                Err(error) => first_error = first_error.or(Some(error)),
+            }
+        }
+        match first_error {
+            Some(error) => Err(error),
+            None => self.server(&origin(server), server).await,
+        }
+    }
+
+    /// Returns the metadata of an issuer.
+    async fn server(&self, issuer: &str, server: &Url) -> Result<ServerMetadata, AuthError> {
+        let url = check("the issuer", issuer, server)?;
+        for place in issuer_places(&url) {
+            if let Some(metadata) = self.metadata(&place, Some(issuer), server).await? {
+                return Ok(metadata);
+            }
+        }
+        Err(AuthError::Document {
+            url: issuer.to_owned(),
+            why: "the authorization server has no metadata at its well-known places; if it has them elsewhere, name their URL \
+                  with --issuer-metadata"
+                .to_owned(),
+        })
+    }
+
+    /// Returns the metadata at a URL that a person names.
+    async fn named_server(
+        &self,
+        settings: &Settings,
+        url: &str,
+        server: &Url,
+    ) -> Result<ServerMetadata, AuthError> {
+        let place = check("the metadata of the issuer", url, server)?.to_string();
+        let issuer = settings.issuer.as_deref();
+        let metadata = self.metadata(&place, issuer, server).await?;
+        metadata.ok_or_else(|| AuthError::Document {
+            url: place,
+            why: "expected the metadata of an authorization server".to_owned(),
+        })
+    }
+
+    /// Returns the metadata at a place, which are those of this issuer; `None` if there is no document.
+    async fn metadata(
+        &self,
+        place: &str,
+        issuer: Option<&str>,
+        server: &Url,
+    ) -> Result<Option<ServerMetadata>, AuthError> {
+        let answer = self.get(place, FlowPurpose::Server).await?;
         let Some(body) = object(&answer).filter(|_| answer.status == 200) else {
-            return Ok(ServerMetadata::assumed(&own));
+            return Ok(None);
         };
         let found = text(&body, "issuer").unwrap_or_default();
-        if !is_same_issuer(&found, &own) {
+        if let Some(expected) = issuer.filter(|issuer| !is_same_issuer(&found, issuer)) {
             return Err(AuthError::Issuer {
-                url: place,
-                expected: own,
+                url: place.to_owned(),
+                expected: expected.to_owned(),
                 found: harmless(&found),
             });
         }
-        ServerMetadata::read(&body, &place, server)
+        ServerMetadata::read(&body, place, server).map(Some)
+    }
+
+    /// Adds the PKCE methods of another document of the same issuer, if one lists S256.
+    async fn add_pkce(&self, metadata: &mut ServerMetadata, server: &Url) {
+        let Ok(url) = check("the issuer", &metadata.issuer, server) else {
+            return;
+        };
+        // The document that was read is the first that there is.
+        for place in issuer_places(&url).into_iter().skip(1) {
+            let found = self.metadata(&place, Some(&metadata.issuer), server).await;
+            if let Ok(Some(other)) = found
+                && other.lists_s256()
+            {
+                metadata.pkce_methods = other.pkce_methods;
+                return;
+            }
+        }
+    }
+
+    /// Returns the authorization server of an MCP server of 2025-03-26: its own origin.
+    async fn own_server(&self, server: &Url) -> Result<ServerMetadata, AuthError> {
+        let own = origin(server);
+        check("the MCP server", &own, server)?;
+        let place = format!("{own}/.well-known/oauth-authorization-server");
+        let metadata = self.metadata(&place, Some(&own), server).await?;
+        Ok(metadata.unwrap_or_else(|| ServerMetadata::assumed(&own)))
     }
 }

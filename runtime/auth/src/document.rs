@@ -32,7 +32,9 @@ pub(crate) fn object(answer: &FlowResponse) -> Option<Map<String, Value>> {
             return None;
         }
     }
-    match serde_json::from_slice(&answer.body) {
+    // Some servers write a byte order mark.
+    let body = answer.body.strip_prefix(b"\xef\xbb\xbf");
+    match serde_json::from_slice(body.unwrap_or(&answer.body)) {
         Ok(Value::Object(object)) => Some(object),
         _ => None,
     }
@@ -40,6 +42,20 @@ pub(crate) fn object(answer: &FlowResponse) -> Option<Map<String, Value>> {
 
 pub(crate) fn text(from: &Map<String, Value>, name: &str) -> Option<String> {
     from.get(name)?.as_str().map(str::to_owned)
+}
+
+/// Returns the names in a member that is a list of texts or of objects with `issuer`, or one text; empty if there are none.
+pub(crate) fn names(from: &Map<String, Value>, name: &str) -> Vec<String> {
+    let all = match from.get(name) {
+        Some(Value::Array(all)) => all.as_slice(),
+        Some(one) => std::slice::from_ref(one),
+        None => &[],
+    };
+    let texts = all.iter().take(ENTRIES).filter_map(|it| match it {
+        Value::Object(inner) => inner.get("issuer")?.as_str(),
+        other => other.as_str(),
+    });
+    texts.map(str::to_owned).collect()
 }
 
 /// Returns a list of texts; `None` if it is absent.
@@ -104,6 +120,12 @@ impl ServerMetadata {
         })
     }
 
+    /// Returns whether the metadata list PKCE with S256.
+    pub(crate) fn lists_s256(&self) -> bool {
+        let listed = self.pkce_methods.as_ref();
+        listed.is_some_and(|all| all.iter().any(|one| one == "S256"))
+    }
+
     /// Returns the default endpoints of an origin, which 2025-03-26 names.
     pub(crate) fn assumed(origin: &str) -> Self {
         let at = |path| format!("{origin}/{path}");
@@ -117,14 +139,68 @@ impl ServerMetadata {
     }
 }
 
-/// Returns the error of a token or registration endpoint, and its description behind a colon.
+/// Returns the error code of a response, else its status, and the words of the server behind a colon. Servers write them as
+/// OAuth does, as an object, as `message`, or as plain text.
 pub(crate) fn oauth_error(answer: &FlowResponse) -> (String, String) {
-    let body = object(answer).unwrap_or_default();
-    let code = text(&body, "error").map(|code| harmless(&code));
-    let description = text(&body, "error_description")
-        .map_or_else(String::new, |it| format!(": {}", harmless(&it)));
+    let (code, words) = match object(answer) {
+        Some(body) => words(&body),
+        None => (None, plain_words(answer)),
+    };
     (
-        code.unwrap_or_else(|| format!("HTTP status {}", answer.status)),
-        description,
+        code.map_or_else(|| status_text(answer), |code| harmless(&code)),
+        words.map_or_else(String::new, |it| format!(": {}", harmless(&it))),
     )
+}
+
+/// Returns the status of a response as an error shows it.
+pub(crate) fn status_text(answer: &FlowResponse) -> String {
+    format!("HTTP status {}", answer.status)
+}
+
+/// Returns the error code and the words in a body.
+fn words(body: &Map<String, Value>) -> (Option<String>, Option<String>) {
+    let inner = match body.get("error").or_else(|| body.get("errors")) {
+        Some(Value::Array(all)) => all.first(),
+        other => other,
+    };
+    let empty = Map::new();
+    let (named, inner) = match inner {
+        Some(Value::Object(inner)) => (None, inner),
+        other => (other, &empty),
+    };
+    let shown = |it: &Value| match it {
+        Value::String(text) if text.is_empty() => None,
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    };
+    let first = |from: &Map<String, Value>, names: &[&str]| {
+        let mut all = names.iter().filter_map(|name| from.get(*name));
+        all.find_map(shown)
+    };
+    let code = named
+        .and_then(shown)
+        .or_else(|| first(inner, &["code", "type", "error", "status"]));
+    let spellings = [
+        "error_description",
+        "description",
+        "message",
+        "detail",
+        "title",
+    ];
+    let words = first(body, &spellings).or_else(|| first(inner, &spellings));
+    (code, words)
+}
+
+/// Returns the words of a body that is no JSON object: of a page its title.
+fn plain_words(answer: &FlowResponse) -> Option<String> {
+    let body = String::from_utf8_lossy(&answer.body);
+    let text = body.trim();
+    let words = if text.starts_with('<') {
+        let (_, rest) = text.split_once("<title>")?;
+        rest.split('<').next()?.trim()
+    } else {
+        text
+    };
+    (!words.is_empty()).then(|| words.to_owned())
 }

@@ -1,7 +1,10 @@
 //! Why a sign-in failed, and what to do.
 
+use crate::TokenKind;
+
 /// Why a sign-in failed. No text has a secret, and texts of servers are shortened and harmless to a terminal.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum AuthError {
     /// A URL of a server is not one that may be used.
     #[error("{whose}: {url} is not allowed: {why}")]
@@ -14,7 +17,7 @@ pub enum AuthError {
         why: &'static str,
     },
     /// A server did not answer, or answered with an error that may pass.
-    #[error("{url} cannot be read: {why}; try again later")]
+    #[error("{url} cannot be read: {why}")]
     Unreached {
         /// The URL.
         url: String,
@@ -55,20 +58,25 @@ pub enum AuthError {
     },
     /// The authorization server does not list S256.
     #[error(
-        "{issuer} lists no PKCE method S256; if it supports S256 all the same, add --assume-pkce"
+        "{issuer} lists {}",
+        if *lists_others { "PKCE without S256, and without that no sign-in is safe" }
+        else { "no PKCE method S256; if it supports S256 all the same, add --assume-pkce" }
     )]
     Pkce {
         /// The issuer.
         issuer: String,
+        /// Set if it lists other methods.
+        lists_others: bool,
     },
-    /// The authorization server registers no clients, and the settings name none.
+    /// The authorization server registers no clients, or not this one, and the settings name none.
     #[error(
-        "{issuer} does not register clients{why}: register one by hand, and name it with --client-id, or pass credentials in a header"
+        "{issuer} {}: register one by hand, and name it with --client-id, or pass credentials in a header",
+        if why.is_empty() { "does not register clients".to_owned() } else { format!("refuses to register this client ({why})") }
     )]
     NoClient {
         /// The issuer.
         issuer: String,
-        /// The answer, if there was one.
+        /// The words of its refusal; empty if it has no endpoint for registrations.
         why: String,
     },
     /// A client is bound to another authorization server.
@@ -101,6 +109,43 @@ pub enum AuthError {
     Scope {
         /// The scope that the server wants.
         scope: String,
+    },
+    /// The server refuses a token that was issued for it a moment ago.
+    #[error(
+        "{server} refuses the token that {issuer} has just issued{words}: compare the audience that it expects with `resource` \
+         ({resource}; another one with --resource), and its scopes with those of the token ({scope}; others with --scope)"
+    )]
+    TokenRefused {
+        /// The URL of the MCP server.
+        server: String,
+        /// The issuer of the token.
+        issuer: String,
+        /// The words of the server, behind a colon.
+        words: String,
+        /// The `resource` that was requested, or `none`.
+        resource: String,
+        /// The scope of the token, or `none`.
+        scope: String,
+    },
+    /// A person was shown page after page.
+    #[error(
+        "{server} had {count} sign-ins within 10 minutes, and wants one more: the account may not have what this call needs"
+    )]
+    TooManySignIns {
+        /// The URL of the MCP server.
+        server: String,
+        /// The number of sign-ins.
+        count: usize,
+    },
+    /// The authorization server does not revoke a token.
+    #[error("{issuer} does not revoke the {token}: {why}")]
+    NotRevoked {
+        /// The issuer.
+        issuer: String,
+        /// The token.
+        token: TokenKind,
+        /// The words of its refusal.
+        why: String,
     },
     /// A token lacks a scope, and the server does not say which.
     #[error(

@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use crate::grant;
-use crate::step::{Cause, Desk, Entropy, FlowResponse, FlowStep, StepReply};
+use crate::step::{Cause, Desk, Entropy, FlowReport, FlowResponse, FlowStep, StepReply};
 use crate::{AuthError, Settings, StoredSignIn};
 
 /// One sign-in, step-up or refresh for one server.
@@ -65,6 +65,12 @@ impl Flow {
         };
         self.step = Some(step.clone());
         step
+    }
+
+    /// Returns what was found out so far besides what is kept.
+    #[must_use]
+    pub fn report(&self) -> FlowReport {
+        self.desk.papers().report.clone()
     }
 
     fn reply(&mut self, reply: StepReply) {

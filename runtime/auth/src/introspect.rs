@@ -6,7 +6,7 @@ use serde_json::Value;
 use url::Url;
 
 use crate::address::is_loopback_url;
-use crate::document::object;
+use crate::document::{oauth_error, object};
 use crate::step::{FlowMethod, FlowPurpose, FlowRequest};
 use crate::{AuthError, FlowResponse, Secret, form};
 
@@ -86,7 +86,8 @@ impl IntrospectionEndpoint {
             why,
         };
         if response.status != 200 {
-            return Err(wrong(format!("HTTP status {}", response.status)));
+            let (code, words) = oauth_error(response);
+            return Err(wrong(code + &words));
         }
         let claims = object(response).ok_or_else(|| wrong("expected a JSON object".to_owned()))?;
         match claims.get("active").and_then(Value::as_bool) {

@@ -2,13 +2,14 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::Secret;
+use crate::{AuthError, Secret};
 
 /// The number of the format that this crate writes.
 const FORMAT: u64 = 1;
 
 /// The stored part of the sign-in to one server. Times are seconds since 1970.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StoredSignIn {
     /// The URL of the MCP server.
     pub server: String,
@@ -24,10 +25,30 @@ pub struct StoredSignIn {
     pub pending: Option<PendingSignIn>,
     /// The key that tokens are bound to, in PKCS#8 and base64.
     pub dpop_key: Option<Secret>,
+    /// When the last sign-ins began, of all processes: a person is not shown page after page.
+    pub sign_ins: Vec<u64>,
+}
+
+/// Number of sign-ins within [`SIGN_INS_SECONDS`].
+const SIGN_INS: usize = 3;
+/// The time in which sign-ins are counted, and that a person has for one, in seconds.
+const SIGN_INS_SECONDS: u64 = 600;
+
+/// Why a stored text is not a sign-in. Nothing of the text is in it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidStore {
+    /// It is not a JSON object.
+    #[error("it is not a JSON object")]
+    NotJson,
+    /// It has another format.
+    #[error("expected `format` {FORMAT}: another version wrote it")]
+    Format,
 }
 
 /// The registration of a client with one issuer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Registration {
     /// The issuer.
     pub issuer: String,
@@ -39,7 +60,7 @@ pub struct Registration {
     pub auth_method: Option<String>,
     /// The URLs that browsers come back to.
     pub redirect_uris: Vec<String>,
-    /// The scopes that it was registered for; `None` if the registration named none.
+    /// The scopes that it was to be registered for, though its server may register none; `None` if there were none.
     pub scope: Option<String>,
     /// When the secret ends; 0 is never.
     pub expires_at: u64,
@@ -82,6 +103,7 @@ fn secret(from: &Value, name: &str) -> Option<Secret> {
 
 /// Tokens.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Tokens {
     /// The access token.
     pub access: Secret,
@@ -97,6 +119,10 @@ pub struct Tokens {
     pub expires_at: Option<u64>,
     /// When it was issued.
     pub obtained_at: u64,
+    /// When the sign-in was, which refreshes do not renew.
+    pub signed_in_at: u64,
+    /// Set if the server refused the token when it was new.
+    pub is_refused: bool,
 }
 
 impl Tokens {
@@ -112,6 +138,7 @@ impl Tokens {
 
 /// A sign-in that a person has not finished.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PendingSignIn {
     /// The client that signs in. The tokens that are kept beside it may be another one's.
     pub registration: Registration,
@@ -123,16 +150,52 @@ pub struct PendingSignIn {
     pub issuer: String,
     /// The URL that the browser comes back to.
     pub redirect_uri: String,
-    /// The requested scopes.
-    pub scope: Option<String>,
+    /// The URL of the page that the person has to look at.
+    pub page: String,
     /// When it began.
     pub started_at: u64,
+}
+
+impl PendingSignIn {
+    /// Returns whether a person may still finish it.
+    #[must_use]
+    pub fn is_open(&self, now: u64) -> bool {
+        !self.page.is_empty() && now < self.started_at.saturating_add(SIGN_INS_SECONDS)
+    }
 }
 
 impl StoredSignIn {
     /// Drops the registration if it is that of this client.
     pub(crate) fn forget(&mut self, client: &Registration) {
         (self.registration).take_if(|it| it.client_id == client.client_id);
+    }
+
+    /// Counts a sign-in.
+    pub(crate) fn count_sign_in(&mut self, now: u64) -> Result<(), AuthError> {
+        (self.sign_ins).retain(|at| now < at.saturating_add(SIGN_INS_SECONDS));
+        if self.sign_ins.len() >= SIGN_INS {
+            return Err(AuthError::TooManySignIns {
+                server: self.server.clone(),
+                count: SIGN_INS,
+            });
+        }
+        self.sign_ins.push(now);
+        Ok(())
+    }
+
+    /// Forgets what keeps a person from another sign-in: the count of those before, and tokens that the server refuses. Returns
+    /// whether there was anything.
+    pub fn begin_anew(&mut self) -> bool {
+        let refused = self.tokens.take_if(|it| it.is_refused);
+        let counted = std::mem::take(&mut self.sign_ins);
+        refused.is_some() || !counted.is_empty()
+    }
+
+    /// Returns whether the server refuses the tokens of a recent sign-in, so that another sign-in would not help.
+    #[must_use]
+    pub fn is_refused(&self, now: u64) -> bool {
+        let tokens = self.tokens.as_ref().filter(|it| it.is_refused);
+        tokens.is_some_and(|it| now < it.signed_in_at.saturating_add(SIGN_INS_SECONDS))
     }
 
     /// Returns the JSON that a store keeps. It has secrets.
@@ -143,31 +206,30 @@ impl StoredSignIn {
         let tokens = self.tokens.as_ref().map(|it| {
             json!({"access": it.access.expose(), "refresh": exposed(&it.refresh),
                 "type": if it.is_dpop { "DPoP" } else { "Bearer" }, "scope": it.scope, "requested": it.requested,
-                "expires_at": it.expires_at, "obtained_at": it.obtained_at})
+                "expires_at": it.expires_at, "obtained_at": it.obtained_at, "signed_in_at": it.signed_in_at,
+                "refused": it.is_refused})
         });
         let pending = self.pending.as_ref().map(|it| {
             json!({"registration": it.registration.to_value(), "state": it.state.expose(),
                 "verifier": it.verifier.expose(), "issuer": it.issuer, "redirect_uri": it.redirect_uri,
-                "scope": it.scope, "started_at": it.started_at})
+                "page": it.page, "started_at": it.started_at})
         });
         json!({"format": FORMAT, "server": self.server, "issuer": self.issuer, "resource": self.resource,
             "registration": registration, "tokens": tokens, "pending": pending,
-            "dpop_key": exposed(&self.dpop_key)})
+            "dpop_key": exposed(&self.dpop_key), "sign_ins": self.sign_ins})
         .to_string()
     }
 
     /// Reads the JSON of a store.
     ///
     /// # Errors
-    /// Returns why it cannot be used: it is not JSON, or of another format. The text has nothing of the content.
-    pub fn from_json(json: &str) -> Result<Self, String> {
+    /// Returns an error if it is not a JSON object, or has another format.
+    pub fn from_json(json: &str) -> Result<Self, InvalidStore> {
         let all: Map<String, Value> =
-            serde_json::from_str(json).map_err(|_| "it is not a JSON object".to_owned())?;
+            serde_json::from_str(json).map_err(|_| InvalidStore::NotJson)?;
         let format = all.get("format").and_then(Value::as_u64);
         if format != Some(FORMAT) {
-            return Err(format!(
-                "expected `format` {FORMAT}: another version wrote it"
-            ));
+            return Err(InvalidStore::Format);
         }
         let all = Value::Object(all);
         let registration = (all["registration"].is_object())
@@ -182,6 +244,8 @@ impl StoredSignIn {
                 requested: text(from, "requested"),
                 expires_at: from["expires_at"].as_u64(),
                 obtained_at: from["obtained_at"].as_u64().unwrap_or_default(),
+                signed_in_at: from["signed_in_at"].as_u64().unwrap_or_default(),
+                is_refused: from["refused"].as_bool().unwrap_or_default(),
             }
         });
         let pending = all["pending"].is_object().then(|| {
@@ -192,7 +256,7 @@ impl StoredSignIn {
                 verifier: secret(from, "verifier").unwrap_or_default(),
                 issuer: text(from, "issuer").unwrap_or_default(),
                 redirect_uri: text(from, "redirect_uri").unwrap_or_default(),
-                scope: text(from, "scope"),
+                page: text(from, "page").unwrap_or_default(),
                 started_at: from["started_at"].as_u64().unwrap_or_default(),
             }
         });
@@ -204,6 +268,10 @@ impl StoredSignIn {
             tokens: tokens.filter(|it| !it.access.expose().is_empty()),
             pending,
             dpop_key: secret(&all, "dpop_key"),
+            sign_ins: (all["sign_ins"].as_array().into_iter().flatten())
+                .filter_map(Value::as_u64)
+                .take(SIGN_INS)
+                .collect(),
         })
     }
 }

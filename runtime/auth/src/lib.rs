@@ -19,6 +19,7 @@ mod flow;
 mod form;
 mod grant;
 mod introspect;
+mod jwks;
 mod kept;
 mod register;
 mod secret;
@@ -33,10 +34,11 @@ pub use dpop::{DpopKey, Proof};
 pub use error::AuthError;
 pub use flow::Flow;
 pub use introspect::IntrospectionEndpoint;
-pub use kept::{PendingSignIn, Registration, StoredSignIn, Tokens};
+pub use jwks::{InvalidToken, JwksEndpoint, KeySet};
+pub use kept::{InvalidStore, PendingSignIn, Registration, StoredSignIn, Tokens};
 pub use secret::Secret;
 pub use settings::{Algorithm, Grant, PrivateKey, ResourceParameter, Settings};
 pub use step::{
-    Cause, DevicePage, Entropy, FlowMethod, FlowPurpose, FlowRequest, FlowResponse, FlowStep,
-    RefusedRequest,
+    AuthorizationPage, Cause, DevicePage, Entropy, FlowMethod, FlowPurpose, FlowReport,
+    FlowRequest, FlowResponse, FlowStep, RefusedRequest, SignInForecast, TokenKind,
 };

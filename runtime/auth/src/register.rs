@@ -1,6 +1,6 @@
 //! The client that signs in: registered before, by a metadata document, or by dynamic registration (RFC 7591).
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::address::is_same_issuer;
 use crate::document::{ServerMetadata, oauth_error, object, text, texts};
@@ -68,9 +68,50 @@ pub(crate) async fn client(
     let Some(endpoint) = server.registration_endpoint.as_ref().filter(|_| has_person) else {
         return Err(none(String::new()));
     };
-    register(desk, settings, server, endpoint, redirect, scope)
-        .await?
-        .map_err(none)
+    let registering = ClientRegistration {
+        desk,
+        settings,
+        server,
+        endpoint,
+        redirect,
+        scope,
+    };
+    let mut refusals: Vec<String> = Vec::new();
+    for members in [
+        OptionalMembers::All,
+        OptionalMembers::Grants,
+        OptionalMembers::None,
+    ] {
+        if members == OptionalMembers::Grants && scope.is_none() {
+            continue;
+        }
+        match registering.register(members).await? {
+            Ok(registration) => return Ok(registration),
+            Err(why) if refusals.contains(&why) => {}
+            Err(why) => refusals.push(why),
+        }
+    }
+    Err(none(refusals.join("; ")))
+}
+
+/// Returns the client that a sign-in would use, as a text for people.
+pub(crate) fn foresee_client(
+    settings: &Settings,
+    server: &ServerMetadata,
+) -> Result<String, AuthError> {
+    let document =
+        (settings.client_metadata_url.as_ref()).filter(|_| server.supports_metadata_documents);
+    if let Some(id) = settings.client_id.as_ref().or(document) {
+        return Ok(id.clone());
+    }
+    match &server.registration_endpoint {
+        _ if !settings.grant.has_person() => Ok("none".to_owned()),
+        Some(endpoint) => Ok(format!("one that registers itself at {endpoint}")),
+        None => Err(AuthError::NoClient {
+            issuer: server.issuer.clone(),
+            why: String::new(),
+        }),
+    }
 }
 
 /// Returns whether a registration names each requested scope: an authorization server may refuse the others.
@@ -80,90 +121,113 @@ fn has_scopes(registration: &Registration, requested: Option<&str>) -> bool {
     needed.all(|scope| registered.split_whitespace().any(|one| one == scope))
 }
 
-async fn register(
-    desk: &Desk,
-    settings: &Settings,
-    server: &ServerMetadata,
-    endpoint: &str,
-    redirect: Option<&str>,
-    scope: Option<&str>,
-) -> Result<Result<Registration, String>, AuthError> {
-    let supports = |method: &str| {
-        let methods = server.auth_methods.as_ref();
-        methods.is_some_and(|all| all.iter().any(|one| one == method))
-    };
-    let methods = ["none", "client_secret_post", "client_secret_basic"];
-    let method = match &server.auth_methods {
-        None => "none",
-        Some(_) => methods
+/// The members of a registration that an authorization server may refuse, though it registers clients without them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OptionalMembers {
+    /// The scope, and the grant of refresh tokens.
+    All,
+    /// The grant of refresh tokens.
+    Grants,
+    /// None.
+    None,
+}
+
+/// The registration of a client with an authorization server.
+struct ClientRegistration<'a> {
+    desk: &'a Desk,
+    settings: &'a Settings,
+    server: &'a ServerMetadata,
+    endpoint: &'a str,
+    redirect: Option<&'a str>,
+    scope: Option<&'a str>,
+}
+
+impl ClientRegistration<'_> {
+    /// Returns the body of the request.
+    fn body(&self, members: OptionalMembers) -> Value {
+        let listed = self.server.auth_methods.as_ref();
+        let methods = ["none", "client_secret_post", "client_secret_basic"];
+        let mut supported = methods
             .into_iter()
-            .find(|it| supports(it))
-            .unwrap_or("none"),
-    };
-    let (grant_type, response_types) = match redirect {
-        Some(_) => ("authorization_code", &["code"][..]),
-        None => (DEVICE_CODE, &[][..]),
-    };
-    let mut body = json!({
-        "client_name": settings.client_name,
-        "redirect_uris": redirect.as_slice(),
-        "application_type": "native",
-        "grant_types": [grant_type, "refresh_token"],
-        "response_types": response_types,
-        "token_endpoint_auth_method": method,
-    });
-    if let Some(scope) = scope {
-        body["scope"] = json!(scope);
-    }
-    let request = FlowRequest {
-        purpose: FlowPurpose::Registration,
-        method: FlowMethod::Post,
-        url: endpoint.to_owned(),
-        headers: vec![
-            ("Content-Type", "application/json".to_owned()),
-            ("Accept", "application/json".to_owned()),
-        ],
-        body: Some(body.to_string()),
-    };
-    let answer = desk.send(request).await?;
-    if !matches!(answer.status, 200 | 201) {
-        let (code, description) = oauth_error(&answer);
-        if code == "invalid_redirect_uri" {
-            let issuer = server.issuer.clone();
-            return Err(AuthError::Denied {
-                issuer,
-                code,
-                description,
-            });
-        }
-        return Ok(Err(format!(" ({code}{description})")));
-    }
-    let body = object(&answer).unwrap_or_default();
-    let Some(client_id) = text(&body, "client_id") else {
-        return Ok(Err(" (its response has no `client_id`)".to_owned()));
-    };
-    let client_secret = text(&body, "client_secret").map(Secret::from);
-    let named = text(&body, "token_endpoint_auth_method");
-    let auth_method = named.or_else(|| {
-        // RFC 7591, section 2: without the member it is Basic.
-        let method = match client_secret {
-            Some(_) => "client_secret_basic",
-            None => "none",
+            .filter(|method| listed.is_some_and(|all| all.iter().any(|one| one == method)));
+        let (grant_type, response_types) = match self.redirect {
+            Some(_) => ("authorization_code", &["code"][..]),
+            None => (DEVICE_CODE, &[][..]),
         };
-        Some(method.to_owned())
-    });
-    let mut redirect_uris = texts(&body, "redirect_uris").unwrap_or_default();
-    redirect_uris.extend(redirect.map(str::to_owned));
-    redirect_uris.dedup();
-    let ends = body.get("client_secret_expires_at");
-    Ok(Ok(Registration {
-        issuer: server.issuer.clone(),
-        client_id,
-        client_secret,
-        auth_method,
-        redirect_uris,
-        scope: scope.map(str::to_owned),
-        expires_at: ends.and_then(serde_json::Value::as_u64).unwrap_or_default(),
-        is_dynamic: true,
-    }))
+        let grant_types = match members {
+            OptionalMembers::None => vec![grant_type],
+            _ => vec![grant_type, "refresh_token"],
+        };
+        let mut body = json!({
+            "client_name": self.settings.client_name,
+            "redirect_uris": self.redirect.as_slice(),
+            "application_type": "native",
+            "grant_types": grant_types,
+            "response_types": response_types,
+            "token_endpoint_auth_method": supported.next().unwrap_or("none"),
+        });
+        if let Some(scope) = self.scope.filter(|_| members == OptionalMembers::All) {
+            body["scope"] = json!(scope);
+        }
+        body
+    }
+
+    /// Registers the client; the second level of the result is the refusal, in the words of the server.
+    async fn register(
+        &self,
+        members: OptionalMembers,
+    ) -> Result<Result<Registration, String>, AuthError> {
+        let request = FlowRequest {
+            purpose: FlowPurpose::Registration,
+            method: FlowMethod::Post,
+            url: self.endpoint.to_owned(),
+            headers: vec![
+                ("Content-Type", "application/json".to_owned()),
+                ("Accept", "application/json".to_owned()),
+            ],
+            body: Some(self.body(members).to_string()),
+        };
+        let answer = self.desk.send(request).await?;
+        let body = object(&answer).unwrap_or_default();
+        let client_id = text(&body, "client_id");
+        let Some(client_id) = client_id.filter(|_| (200..300).contains(&answer.status)) else {
+            let (code, description) = oauth_error(&answer);
+            return match (&*code, answer.status) {
+                ("invalid_redirect_uri", _) => Err(AuthError::Denied {
+                    issuer: self.server.issuer.clone(),
+                    code,
+                    description,
+                }),
+                (_, 200..=299) if !body.contains_key("error") => {
+                    Ok(Err("its response has no `client_id`".to_owned()))
+                }
+                _ => Ok(Err(code + &description)),
+            };
+        };
+        let client_secret = text(&body, "client_secret").map(Secret::from);
+        let named = text(&body, "token_endpoint_auth_method");
+        let auth_method = named.or_else(|| {
+            // RFC 7591, section 2: without the member it is Basic.
+            let method = match client_secret {
+                Some(_) => "client_secret_basic",
+                None => "none",
+            };
+            Some(method.to_owned())
+        });
+        let mut redirect_uris = texts(&body, "redirect_uris").unwrap_or_default();
+        redirect_uris.extend(self.redirect.map(str::to_owned));
+        redirect_uris.dedup();
+        let ends = body.get("client_secret_expires_at");
+        Ok(Ok(Registration {
+            issuer: self.server.issuer.clone(),
+            client_id,
+            client_secret,
+            auth_method,
+            redirect_uris,
+            // A scope that the server does not register is not registered again.
+            scope: self.scope.map(str::to_owned),
+            expires_at: ends.and_then(Value::as_u64).unwrap_or_default(),
+            is_dynamic: true,
+        }))
+    }
 }

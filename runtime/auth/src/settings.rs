@@ -4,6 +4,7 @@ use crate::Secret;
 
 /// The settings of a sign-in to one server.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Settings {
     /// The URL of the MCP server.
     pub server: String,
@@ -21,11 +22,13 @@ pub struct Settings {
     pub scopes: Vec<String>,
     /// The only issuer to sign in with.
     pub issuer: Option<String>,
+    /// The URL of the metadata of the authorization server, where its issuer does not lead to them.
+    pub issuer_metadata: Option<String>,
     /// The `resource` parameter (RFC 8707).
     pub resource: ResourceParameter,
     /// The grant.
     pub grant: Grant,
-    /// Set if S256 is assumed where the metadata do not list it.
+    /// Set if PKCE with S256 is assumed where the metadata do not list it.
     pub assumes_pkce: bool,
     /// Set if tokens are bound to a key even if the server does not want it (RFC 9449).
     pub wants_dpop: bool,
@@ -33,6 +36,8 @@ pub struct Settings {
     pub authorize_parameters: Vec<(String, String)>,
     /// The `scope` of refresh requests; by default they have none.
     pub refresh_scope: Option<String>,
+    /// Set if authorization servers may be in private networks.
+    pub allows_private_addresses: bool,
 }
 
 impl Settings {
@@ -48,18 +53,56 @@ impl Settings {
             client_metadata_url: None,
             scopes: Vec::new(),
             issuer: None,
+            issuer_metadata: None,
             resource: ResourceParameter::Discovered,
             grant: Grant::Code,
             assumes_pkce: false,
             wants_dpop: false,
             authorize_parameters: Vec::new(),
             refresh_scope: None,
+            allows_private_addresses: false,
         }
+    }
+
+    /// Sets the client that is registered already, with its secret if it has one.
+    #[must_use]
+    pub fn with_client(mut self, id: impl Into<String>, secret: Option<Secret>) -> Self {
+        (self.client_id, self.client_secret) = (Some(id.into()), secret);
+        self
+    }
+
+    /// Sets the scopes to request [default: those that the server wants].
+    #[must_use]
+    pub fn with_scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
+        self.scopes = scopes.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets the only issuer to sign in with [default: one that the server names].
+    #[must_use]
+    pub fn with_issuer(mut self, issuer: impl Into<String>) -> Self {
+        self.issuer = Some(issuer.into());
+        self
+    }
+
+    /// Sets the `resource` parameter [default: the one that the server names].
+    #[must_use]
+    pub fn with_resource(mut self, resource: ResourceParameter) -> Self {
+        self.resource = resource;
+        self
+    }
+
+    /// Sets the grant [default: an authorization code].
+    #[must_use]
+    pub fn with_grant(mut self, grant: Grant) -> Self {
+        self.grant = grant;
+        self
     }
 }
 
 /// The `resource` parameter of authorization and token requests.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum ResourceParameter {
     /// The one that the metadata of the server name.
     #[default]
@@ -75,6 +118,7 @@ pub(crate) const DEVICE_CODE: &str = "urn:ietf:params:oauth:grant-type:device_co
 
 /// The way to request a token.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum Grant {
     /// An authorization code, with PKCE: a person signs in.
     Code,
@@ -119,6 +163,7 @@ pub struct PrivateKey {
 
 /// An algorithm of signatures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Algorithm {
     /// ECDSA over P-256 with SHA-256.
     #[default]

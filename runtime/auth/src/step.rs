@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 
-use crate::{AuthError, Challenge, StoredSignIn};
+use crate::document::{oauth_error, status_text};
+use crate::{AuthError, Challenge, Secret, StoredSignIn};
 
 /// Maximum number of requests of a flow.
 const REQUESTS: usize = 24;
@@ -17,9 +18,10 @@ pub enum Cause {
     Expiring,
     /// A person wants to sign in.
     Login,
-    /// A person signs out: the tokens are revoked.
+    /// A person signs out: the tokens are revoked, for [`FlowReport::revocations`].
     Revoke,
-    /// A person wants to know what a sign-in would find after this response: only discovery runs.
+    /// A person wants to know what a sign-in would find after this response: only discovery runs, for
+    /// [`FlowReport::forecast`].
     Check(RefusedRequest),
 }
 
@@ -47,8 +49,9 @@ pub enum FlowStep {
     /// Listen for the browser, and hand in the redirect URL with [`Flow::listening`](crate::Flow::listening). The texts are redirect URLs that are known
     /// to the authorization server already; without any, each loopback port is fine.
     Listen(Vec<String>),
-    /// Open the authorization page, and hand in the query of the redirect with [`Flow::returned`](crate::Flow::returned).
-    Open(String),
+    /// Open the authorization page, unless it is open, and hand in the query of the redirect with
+    /// [`Flow::returned`](crate::Flow::returned).
+    Open(AuthorizationPage),
     /// Show a person this page, if it was not shown yet, wait for so many seconds, and call [`Flow::waited`](crate::Flow::waited).
     Wait(DevicePage, u64),
     /// Keep this, and call [`Flow::kept`](crate::Flow::kept).
@@ -59,8 +62,65 @@ pub enum FlowStep {
     Failed(AuthError),
 }
 
+/// The page of the authorization server at which a person signs in, in a browser that comes back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AuthorizationPage {
+    /// The URL.
+    pub url: String,
+    /// The `state` that the browser comes back with.
+    pub state: Secret,
+    /// Set if a process that has ended opened the page: it is shown to the person, and no second tab is opened.
+    pub is_open: bool,
+}
+
+/// The findings of a flow besides the stored sign-in.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FlowReport {
+    /// The findings of [`Cause::Check`].
+    pub forecast: Option<SignInForecast>,
+    /// The outcome for each token of [`Cause::Revoke`].
+    pub revocations: Vec<(TokenKind, Result<(), AuthError>)>,
+}
+
+/// The server, client and scopes of a sign-in that may follow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SignInForecast {
+    /// The issuer.
+    pub issuer: String,
+    /// The `resource` parameter; `None` for a server of 2025-03-26.
+    pub resource: Option<String>,
+    /// Set if the metadata list PKCE with S256.
+    pub lists_pkce: bool,
+    /// The client: its id, or how it is registered.
+    pub client: String,
+    /// The scopes to request, each with whether the authorization server lists it; `None` if it lists no scopes.
+    pub scopes: Vec<(String, Option<bool>)>,
+}
+
+/// A kind of token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TokenKind {
+    /// A refresh token.
+    Refresh,
+    /// An access token.
+    Access,
+}
+
+impl std::fmt::Display for TokenKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Refresh => "refresh token",
+            Self::Access => "access token",
+        })
+    }
+}
+
 /// A page at which a person allows a sign-in, on any device.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DevicePage {
     /// The URL; that of the whole page has the code.
     pub url: String,
@@ -87,6 +147,7 @@ pub enum FlowMethod {
 
 /// The purpose of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum FlowPurpose {
     /// Metadata of the protected resource.
     Resource,
@@ -98,6 +159,8 @@ pub enum FlowPurpose {
     Token,
     /// The claims of a token.
     Introspection,
+    /// The keys that tokens are signed with.
+    Keys,
     /// A device code.
     DeviceCode,
     /// The revocation of a token.
@@ -106,6 +169,7 @@ pub enum FlowPurpose {
 
 /// A request. `Debug` shows neither headers nor body, which may have secrets.
 #[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FlowRequest {
     /// The purpose.
     pub purpose: FlowPurpose,
@@ -166,6 +230,7 @@ pub(crate) struct Papers {
     pub(crate) step: Option<FlowStep>,
     pub(crate) reply: Option<StepReply>,
     pub(crate) now: u64,
+    pub(crate) report: FlowReport,
     requests: usize,
 }
 
@@ -203,7 +268,14 @@ impl Desk {
         }
         match self.ask(FlowStep::Send(request)).await {
             StepReply::Answer(Ok(answer)) if answer.status >= 500 || answer.status == 429 => {
-                Err(unreached(format!("HTTP status {}", answer.status)))
+                let (code, words) = oauth_error(&answer);
+                let status = status_text(&answer);
+                let code = if code == status {
+                    code
+                } else {
+                    format!("{status}: {code}")
+                };
+                Err(unreached(format!("{code}{words}; try again later")))
             }
             StepReply::Answer(Ok(answer)) => Ok(answer),
             StepReply::Answer(Err(why)) => Err(unreached(crate::error::harmless(&why))),
@@ -221,7 +293,7 @@ impl Desk {
         }
     }
 
-    pub(crate) async fn open(&self, page: String) -> Result<String, AuthError> {
+    pub(crate) async fn open(&self, page: AuthorizationPage) -> Result<String, AuthError> {
         match self.ask(FlowStep::Open(page)).await {
             StepReply::Returned(query) => Ok(query),
             StepReply::Answer(Err(why)) => Err(AuthError::Unfinished(why)),

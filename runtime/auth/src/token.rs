@@ -2,9 +2,9 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
-use crate::document::{ServerMetadata, oauth_error, object, text};
+use crate::document::{ServerMetadata, names, oauth_error, object, text};
 use crate::dpop::{DpopKey, Proof};
 use crate::sign::Signer;
 use crate::step::{Desk, FlowMethod, FlowPurpose, FlowRequest};
@@ -64,7 +64,8 @@ impl TokenEndpoint<'_> {
             }
             let posted = self.post(url, FlowPurpose::Token, parameters, proofs, ids);
             let answer = posted.await?;
-            if answer.status == 200 {
+            let is_refusal = object(&answer).is_some_and(|body| is_refusal(&body));
+            if (200..300).contains(&answer.status) && !is_refusal {
                 return read(&answer, url, self.desk.now()).map(Ok);
             }
             let (code, description) = oauth_error(&answer);
@@ -163,6 +164,11 @@ impl TokenEndpoint<'_> {
     }
 }
 
+/// Returns whether a body is an error, which some servers send with status 200.
+fn is_refusal(body: &Map<String, Value>) -> bool {
+    body.get("error").is_some_and(|it| !it.is_null()) && !body.contains_key("access_token")
+}
+
 /// Reads a response with a token.
 fn read(answer: &FlowResponse, url: &str, now: u64) -> Result<Tokens, AuthError> {
     let wrong = |why: &str| AuthError::Document {
@@ -173,28 +179,31 @@ fn read(answer: &FlowResponse, url: &str, now: u64) -> Result<Tokens, AuthError>
     let is_sendable = |token: &String| {
         !token.is_empty() && token.bytes().all(|byte| (0x21..=0x7e).contains(&byte))
     };
-    let access = text(&body, "access_token")
-        .filter(is_sendable)
-        .ok_or_else(|| wrong("expected `access_token` without spaces"))?;
-    let kind = text(&body, "token_type").unwrap_or_default();
-    let is_dpop = kind.eq_ignore_ascii_case("dpop");
-    // An exchanged assertion is not a token to send: its type says so.
-    if !is_dpop && !kind.eq_ignore_ascii_case("bearer") && !kind.eq_ignore_ascii_case("n_a") {
-        return Err(wrong("expected `token_type` Bearer or DPoP"));
-    }
+    // Slack has the token of a person one level below that of a bot.
+    let below = body.get("authed_user").and_then(Value::as_object);
+    let mut places = [Some(&body), below].into_iter().flatten();
+    let found = places.find_map(|it| Some((it, text(it, "access_token").filter(is_sendable)?)));
+    let (body, access) = found.ok_or_else(|| wrong("expected `access_token` without spaces"))?;
+    // A type that is not DPoP is a name for a bearer token: `user` of Slack, `N_A` of an exchanged assertion.
+    let kind = text(body, "token_type").unwrap_or_default();
     let lifetime = body.get("expires_in").and_then(|it| {
         let digits = it.as_str().and_then(|digits| digits.parse().ok());
-        it.as_u64().or(digits)
+        let seconds = it.as_f64().filter(|seconds| *seconds >= 0.0);
+        it.as_u64()
+            .or(digits)
+            .or(seconds.map(|seconds| seconds as u64))
     });
+    let scopes = names(body, "scope").join(" ");
     Ok(Tokens {
         access: Secret::from(access),
-        refresh: text(&body, "refresh_token")
+        refresh: text(body, "refresh_token")
             .filter(is_sendable)
             .map(Secret::from),
-        is_dpop,
-        scope: text(&body, "scope"),
-        requested: None,
+        is_dpop: kind.trim().eq_ignore_ascii_case("dpop"),
+        scope: Some(scopes).filter(|it| !it.is_empty()),
         expires_at: lifetime.map(|lifetime| now.saturating_add(lifetime)),
         obtained_at: now,
+        signed_in_at: now,
+        ..Tokens::default()
     })
 }

@@ -5,25 +5,19 @@ use std::time::Duration;
 
 use mcp_revisions::layer::{LayerMessage, Layers};
 use mcp_revisions::sansio::server::TaskOptions;
-use mcp_revisions::serve::Peer;
 use mcp_revisions::service::client::cache::Cache;
-use mcp_revisions::{Boxed, RevisionSet, boxed, http, stdio, until};
+use mcp_revisions::{Boxed, RevisionSet, boxed, http, until};
 use mcp_revisions_core::{Revision, Severity, UnknownFields};
 use mcp_wire::{ErrorObject, Json};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tracing::info;
 
 use crate::MessageLosses;
-use crate::ending::{BridgeEnding, GRACE};
-use crate::filter::{ToolFilter, filter_tools};
-use crate::greeting::Greeting;
-use crate::link::ServerLink;
+use crate::ending::BridgeEnding;
+use crate::gateway::name_questions;
 use crate::losses::Losses;
-use crate::measures;
-use crate::patient::Patient;
-use crate::servers::{ServerStart, Servers};
+use crate::servers::{ServerPool, Servers};
 use crate::settings::{BridgeSettings, ServerRoom, share};
-use crate::{Error, Proxy, RateLimit, Service, Upstream};
+use crate::{Error, Proxy, RateLimit, Service, ToolRules, Upstream};
 use mcp_revisions::sansio::LossHook;
 
 /// Maximum number of bytes of results that are kept for clients to share.
@@ -33,7 +27,7 @@ const CACHE_BYTES: usize = 16 << 20;
 pub struct Bridge {
     settings: BridgeSettings,
     rate_limit: Option<RateLimit>,
-    tool_filter: Option<Arc<ToolFilter>>,
+    tools: Vec<Arc<ToolRules>>,
 }
 
 impl std::fmt::Debug for Bridge {
@@ -54,6 +48,7 @@ impl Bridge {
             cache: Some(Cache::new(CACHE_BYTES)),
             list_ttl: None,
             name: None,
+            sign_in_advice: None,
             client_revisions: RevisionSet::all(),
             upstream_revisions: RevisionSet::all(),
             start_timeout: Duration::from_secs(60),
@@ -66,6 +61,7 @@ impl Bridge {
                 each: 100,
                 idle: Duration::from_secs(1_800),
             },
+            pool: Arc::default(),
             is_isolated: false,
             is_among_others: false,
             per_owner: None,
@@ -77,7 +73,7 @@ impl Bridge {
         Self {
             settings,
             rate_limit: None,
-            tool_filter: None,
+            tools: Vec::new(),
         }
     }
 
@@ -109,6 +105,13 @@ impl Bridge {
     #[must_use]
     pub fn with_name(mut self, name: &str) -> Self {
         self.settings.name = Some(name.into());
+        self
+    }
+
+    /// Adds a sentence to the errors of requests that need a sign-in, such as the command that signs in.
+    #[must_use]
+    pub fn with_sign_in_advice(mut self, advice: &str) -> Self {
+        self.settings.sign_in_advice = Some(advice.into());
         self
     }
 
@@ -156,7 +159,7 @@ impl Bridge {
     /// [`LayerMessage::forward`]. None by default; see [`mcp_revisions::layer`].
     ///
     /// Messages are of the revision that is spoken with the upstream server. The [rate limit](Self::with_rate_limit) is the
-    /// outermost layer, and the [filter of tools](Self::with_tool_filter) the innermost one.
+    /// outermost layer, and the [rules of tools](Self::with_tool_rules) are the innermost ones.
     ///
     /// ```
     /// # use mcp_bridge::{Bridge, Upstream};
@@ -183,14 +186,10 @@ impl Bridge {
         self
     }
 
-    /// Sets which tools clients see, by name and client; all by default. Others are left out of `tools/list`, and a call of one
-    /// gets the error of a tool that does not exist.
+    /// Adds rules of the tools that clients see and of their names, within those that were added before.
     #[must_use]
-    pub fn with_tool_filter(
-        mut self,
-        admits: impl Fn(&str, &Peer) -> bool + Send + Sync + 'static,
-    ) -> Self {
-        self.tool_filter = Some(Arc::new(admits));
+    pub fn with_tool_rules(mut self, rules: ToolRules) -> Self {
+        self.tools.push(Arc::new(rules));
         self
     }
 
@@ -277,16 +276,32 @@ impl Bridge {
         self
     }
 
-    /// Serves clients of a gateway: the end of the server is not the end of their sessions.
-    pub(crate) fn among_others(mut self) -> Self {
-        self.settings.is_among_others = true;
+    /// Returns whether the upstream server can never be used.
+    pub(crate) fn is_unusable(&self) -> bool {
+        self.settings.upstream.is_unusable
+    }
+
+    /// Shares the places of servers with the other bridges of a listener.
+    pub(crate) fn within(mut self, pool: &Arc<ServerPool>) -> Self {
+        self.settings.pool = Arc::clone(pool);
         self
+    }
+
+    /// Serves clients of a gateway: the end of the server is not the end of their sessions, and its questions say who asks.
+    pub(crate) fn among_others(mut self, name: &str) -> Self {
+        self.settings.is_among_others = true;
+        let name: Arc<str> = name.into();
+        self.with_layer(move |message| {
+            let name = Arc::clone(&name);
+            async move { name_questions(&name, message).await }
+        })
     }
 
     /// Makes a tower service, for axum, hyper, or [`Service::serve`].
     ///
-    /// The upstream server is started, or reached, when the first client of each revision names itself, and once for that
-    /// client. An upstream that cannot be used is an error in the response, and the next client tries again.
+    /// The upstream server is started, or reached, as clients name themselves: once for each session, and once for all clients
+    /// of 2026-07-28 that say the same of themselves. A server that cannot be used is an error in the response, and the next
+    /// request tries again.
     #[must_use]
     pub fn into_service(self) -> Service {
         Service::new(self.finished())
@@ -296,25 +311,18 @@ impl Bridge {
     /// for a server of your own.
     #[must_use]
     pub fn into_proxy(self, app: Revision) -> Proxy {
-        let settings = self.finished();
-        let started = Arc::clone(&settings);
-        let start: ServerStart = Arc::new(move |caller| {
-            let settings = Arc::clone(&started);
-            Box::pin(async move { ServerLink::negotiated(&settings, app, &caller).await })
-        });
-        let servers = Servers::each(start, &settings);
-        Proxy::new(servers, settings, app)
+        Proxy::new(Servers::each(&self.finished(), Some(app)))
     }
 
     /// Serves one client over two streams of bytes, such as standard input and output, until it hangs up, the upstream
     /// server ends, or `stop` is ready. From then on what is open has 5 seconds to finish, and gets an error after that.
     ///
     /// The upstream server is started once the client has sent `initialize`, or another request that only the server can
-    /// answer. If it cannot be used, that request is answered with the error. A client that hangs up before the server has
-    /// started is waited for no longer than 5 seconds.
+    /// answer. If it cannot be used, that request is answered with the error, and the next one starts it again. A client that
+    /// hangs up before the server has started is waited for no longer than 5 seconds.
     ///
     /// # Errors
-    /// Returns an error if the upstream server cannot be used or ends by itself, or if the client's streams fail, as when it
+    /// Returns an error if the upstream server could not be used until the client left, or ends by itself, or if the client's streams fail, as when it
     /// reads nothing for 60 seconds.
     pub async fn serve_stdio(
         self,
@@ -340,75 +348,25 @@ impl Bridge {
         self,
         input: Box<dyn AsyncRead + Send + Unpin>,
         output: Box<dyn AsyncWrite + Send + Unpin>,
-        mut stop: Boxed<'static, ()>,
+        stop: Boxed<'static, ()>,
     ) -> Result<(), Error> {
         let settings = self.finished();
-        let mut output = Patient::new(output);
-        let greeting = tokio::select! {
-            greeting = Greeting::wait(input, &mut output, settings.client_revisions) => {
-                greeting.map_err(Error::Client)?
-            }
-            () = &mut stop => return Ok(()),
-        };
-        let Some(mut greeting) = greeting else {
-            return Ok(());
-        };
-        let caller = Arc::new(greeting.caller.clone());
-        let (input, copied) = greeting.input();
-        let (mut copied, mut has_left) = (boxed(copied), false);
-        let begun = async {
-            let (link, facts) = ServerLink::negotiate(&settings, &caller).await?;
-            let app = facts.revision;
-            let server = settings.server(&facts)?;
-            Ok((app, server, link.serving(app, &caller)))
-        };
-        // A server that is slow to start is waited for as long as an answer of one that is not.
-        let left = async {
-            (&mut copied).await;
-            has_left = true;
-            tokio::time::sleep(GRACE).await;
-        };
-        let begun = tokio::select! {
-            begun = begun => begun,
-            () = &mut stop => Err(Error::Closed),
-            () = left => {
-                info!("{} s are over: the server has not started, and its client has left", GRACE.as_secs());
-                Err(Error::Closed)
-            }
-        };
-        if has_left {
-            copied = boxed(std::future::ready(()));
-        }
-        let (app, server, link) = match begun {
-            Ok(begun) => begun,
-            Err(error) => {
-                let error: Error = error;
-                measures::failed_start(&settings.name, &error);
-                drop((input, copied));
-                greeting.refuse(output, &error).await;
-                return match error {
-                    Error::Closed => Ok(()),
-                    error => Err(error),
-                };
-            }
-        };
-        let ended = link.clone();
-        let servers = Servers::one(link, &settings);
-        let proxy = Proxy::new(servers.clone(), Arc::clone(&settings), app);
+        let servers = Servers::one(&settings);
         let ended = async {
-            let ended = tokio::select! {
-                () = copied => Ok(()),
-                () = ended.ended() => Err(Error::UpstreamEnded),
+            tokio::select! {
+                () = servers.ended() => Err(Error::UpstreamEnded),
                 () = stop => Ok(()),
-            };
-            // The pipe ends here, and what was read is answered, if that does not take too long.
-            ended
+            }
         };
-        // Open calls end with the bridge.
-        let served = stdio::serve_on_within(server, proxy, input, output, Duration::MAX);
-        let served = settings.ending.serve_one(served, ended).await;
+        let proxy = Proxy::new(servers.clone());
+        let ending = &settings.ending;
+        let served = ending.serve_one(settings.server(), proxy, (input, output), ended);
+        let served = served.await;
         servers.close().await;
-        served
+        match servers.failure() {
+            Some(Error::Closed) | None => served,
+            Some(error) => Err(error),
+        }
     }
 
     fn finished(self) -> Arc<BridgeSettings> {
@@ -418,8 +376,8 @@ impl Bridge {
             layers.add(move |message| limit.clone().layer(message));
         }
         layers.append(&settings.layers);
-        if let Some(admits) = self.tool_filter {
-            layers.add(move |message| filter_tools(Arc::clone(&admits), message));
+        for rules in self.tools {
+            layers.add(move |message| Arc::clone(&rules).apply(message));
         }
         settings.layers = layers;
         settings.room.each = share(settings.room.all, settings.per_owner);

@@ -10,14 +10,16 @@ use http::header::{ALLOW, CONTENT_TYPE, HOST};
 use http::request::Parts;
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use mcp_revisions::http::{self as transport, Body, Drain, Received, received};
-use mcp_revisions::{Boxed, RevisionSet, boxed, until};
+use mcp_revisions::sansio::server::{IncomingRequest, Server};
+use mcp_revisions::serve::Peer;
+use mcp_revisions::{Boxed, boxed, until};
 use serde_json::{Map, Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
 use crate::ending::LAST_ANSWERS;
 use crate::gateway::distinct;
-use crate::service::unstarted;
+use crate::servers::ServerPool;
 use crate::{Bridge, Error, Service};
 
 /// Several servers as a tower service, each at `/NAME/mcp`; clones are the same directory.
@@ -31,6 +33,8 @@ struct SharedDirectory {
     /// Answers whether requests are accepted.
     front: transport::Service,
     entries: RwLock<Vec<DirectoryEntry>>,
+    /// The places of the servers of all entries.
+    pool: Arc<ServerPool>,
 }
 
 /// A server with its path.
@@ -54,10 +58,15 @@ impl ServerDirectory {
     /// protected resource for all servers and for their list: its URL is a parent of theirs, such as `https://mcp.example.com/`.
     #[must_use]
     pub fn new(options: transport::Options) -> Self {
+        let options = options.with_shared_budgets();
+        let refuse = |_: IncomingRequest, _: Peer| async {
+            Err(mcp_revisions::errors::internal("no server is at this path").error)
+        };
         Self(Arc::new(SharedDirectory {
-            front: unstarted(RevisionSet::all(), options.clone()),
+            front: transport::Service::with_options(Server::late(), refuse, options.clone()),
             options,
             entries: RwLock::default(),
+            pool: Arc::default(),
         }))
     }
 
@@ -78,7 +87,7 @@ impl ServerDirectory {
         let options = self.0.options.clone().with_path(format!("/{segment}/mcp"));
         entries.push(DirectoryEntry {
             name: name.to_owned(),
-            service: bridge.with_http_options(options).into_service(),
+            service: (bridge.within(&self.0.pool).with_http_options(options)).into_service(),
             segment,
         });
         Ok(())
@@ -193,7 +202,7 @@ impl ServerDirectory {
     /// Returns the servers and their URLs; status 404 for any other path.
     fn index(&self, head: &Parts) -> Response<Body> {
         if let Err(why) = self.0.options.admits(head) {
-            return plain(StatusCode::FORBIDDEN, why);
+            return transport::refused(StatusCode::FORBIDDEN, &why);
         }
         if head.uri.path() != "/" {
             let paths: Vec<String> = self
@@ -202,13 +211,11 @@ impl ServerDirectory {
                 .map(|it| format!("/{}/mcp", it.segment))
                 .collect();
             let why = format!("no such path: the servers are at {}", paths.join(", "));
-            return plain(StatusCode::NOT_FOUND, why);
+            return transport::refused(StatusCode::NOT_FOUND, &why);
         }
         if !matches!(head.method, Method::GET | Method::HEAD) {
-            let mut refused = plain(
-                StatusCode::METHOD_NOT_ALLOWED,
-                "this is the list of servers".into(),
-            );
+            let why = "this is the list of servers";
+            let mut refused = transport::refused(StatusCode::METHOD_NOT_ALLOWED, why);
             refused
                 .headers_mut()
                 .insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
@@ -227,10 +234,8 @@ impl ServerDirectory {
                 (entry.name, json!({ "type": "http", "url": url }))
             })
             .collect();
-        let mut listed = plain(
-            StatusCode::OK,
-            format!("{:#}\n", json!({ "mcpServers": servers })),
-        );
+        let text = format!("{:#}\n", json!({ "mcpServers": servers }));
+        let mut listed = Response::new(Body::from(text));
         let json = HeaderValue::from_static("application/json");
         listed.headers_mut().insert(CONTENT_TYPE, json);
         listed
@@ -280,12 +285,6 @@ fn head(request: &Request<Received>) -> Parts {
     head.uri = request.uri().clone();
     head.headers = request.headers().clone();
     head
-}
-
-fn plain(status: StatusCode, text: String) -> Response<Body> {
-    let mut response = Response::new(Body::from(text));
-    *response.status_mut() = status;
-    response
 }
 
 impl<B> tower_service::Service<Request<B>> for ServerDirectory

@@ -1,21 +1,33 @@
 //! The end of a bridge: open calls have a grace, and get an error after it.
 
-use std::io;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use mcp_revisions::{Boxed, errors};
+use mcp_revisions::sansio::server::Server;
+use mcp_revisions::serve::Handler;
+use mcp_revisions::{Boxed, errors, stdio};
 use mcp_wire::ErrorObject;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 use tracing::info;
 
 use crate::Error;
+use crate::patient::Patient;
 
 /// Time that open calls over stdio have to finish once the bridge is to end.
 pub(crate) const GRACE: Duration = Duration::from_secs(5);
 
 /// Maximum time to send the errors that end open calls.
 pub(crate) const LAST_ANSWERS: Duration = Duration::from_secs(1);
+
+/// Maximum number of a client's bytes that wait to be read: beyond that its end is not noticed until some of them are.
+const PIPE: usize = 1 << 20;
+
+/// The input and the output of the one client over two streams of bytes.
+pub(crate) type OneClient = (
+    Box<dyn AsyncRead + Send + Unpin>,
+    Box<dyn AsyncWrite + Send + Unpin>,
+);
 
 /// The end of the grace of open calls, and the signal that ends it early.
 pub(crate) struct BridgeEnding {
@@ -68,13 +80,29 @@ impl BridgeEnding {
     /// on open calls have [`GRACE`], and get an error after it.
     ///
     /// # Errors
-    /// Returns an error if the streams fail, else that of `ended`.
+    /// Returns an error if the streams fail, as when the client reads nothing for 60 seconds, else that of `ended`.
     pub(crate) async fn serve_one(
         &self,
-        served: impl Future<Output = io::Result<()>>,
+        server: Server,
+        handler: impl Handler,
+        (mut input, output): OneClient,
         ended: impl Future<Output = Result<(), Error>>,
     ) -> Result<(), Error> {
+        // The pipe ends with the input, or earlier; what was read is answered.
+        let (mut to, piped) = tokio::io::duplex(PIPE);
+        let copied = async move {
+            let _ = tokio::io::copy(&mut input, &mut to).await;
+        };
+        // Open calls end with the bridge.
+        let output = Patient::new(output);
+        let served = stdio::serve_on_within(server, handler, piped, output, Duration::MAX);
         let mut served = std::pin::pin!(served);
+        let ended = async {
+            tokio::select! {
+                () = copied => Ok(()),
+                ended = ended => ended,
+            }
+        };
         let ended = tokio::select! {
             served = &mut served => return served.map_err(Error::Client),
             ended = ended => ended,

@@ -1,11 +1,12 @@
 //! The identity and the capabilities of a client, in its own words and in those of its server.
 
+use std::sync::Arc;
+
 use mcp_revisions::sansio::client::{Profile, ServerFacts};
 use mcp_revisions::sansio::server::Caller;
-use mcp_revisions::{Limits, RevisionSet};
 use mcp_revisions_core::extensions::tasks;
-use mcp_revisions_core::{Failure, Lifecycle, Outcome, Revision, methods};
-use mcp_wire::{Direction, Json, JsonObject, Map, MessageKind, Raw, meta, peek};
+use mcp_revisions_core::{Failure, Lifecycle, Outcome, Revision};
+use mcp_wire::{Direction, Json, JsonObject, Map, meta};
 use serde_json::{Value, json};
 
 /// The capabilities that are sent for a client which has not sent any: all that it may turn out to have.
@@ -24,42 +25,12 @@ pub(crate) fn anyone_of(revision: Revision) -> Caller {
     }
 }
 
-/// Returns what a first message says of its sender: a claim, or `initialize`. Clients may speak the revisions that are
-/// `served`. A client that says more of itself than is kept is refused without a server: `None`.
-pub(crate) fn first_said(first: &[u8], served: RevisionSet) -> Option<Caller> {
-    let is_short = |caller: &Caller| caller.bytes() <= Limits::default().max_client_info_bytes;
-    introduced(first, served).filter(is_short)
-}
-
-fn introduced(first: &[u8], served: RevisionSet) -> Option<Caller> {
-    let seen = peek(first).ok()?;
-    // A client that sends another message waits for no answer of the server.
-    if seen.kind != MessageKind::Request {
-        return None;
+/// Returns a client as its server is told of it: one that has not said what it can do may turn out to have anything.
+pub(crate) fn introduced(caller: Arc<Caller>) -> Arc<Caller> {
+    match caller.capabilities {
+        Some(_) => caller,
+        None => Arc::new(anyone_of(caller.revision)),
     }
-    let json = |raw: Raw<'_>| Json::from_text(raw.text()).ok();
-    if let Some(capabilities) = seen.meta.client_capabilities {
-        let claim = seen.meta.protocol_version?.as_str()?;
-        return Some(Caller {
-            revision: Revision::from_protocol_version(&claim).unwrap_or(Revision::LATEST),
-            info: seen.meta.client_info.and_then(json),
-            capabilities: json(capabilities),
-        });
-    }
-    if seen.method.as_deref() != Some(methods::INITIALIZE) {
-        return None;
-    }
-    let params = JsonObject::from_text(seen.params?.text()).ok()?;
-    let version = params.get("protocolVersion")?;
-    let named = version.as_str()?;
-    // A client that asks for another version is answered with the latest one that it can open a session in.
-    let offered = served.and(RevisionSet::handshake());
-    let asked = Revision::from_protocol_version(&named).filter(|asked| offered.contains(*asked));
-    Some(Caller {
-        revision: asked.or_else(|| offered.latest(Lifecycle::Handshake))?,
-        info: params.get("clientInfo"),
-        capabilities: Some(params.get("capabilities")?),
-    })
 }
 
 /// Returns who a client is and what it can do, for its server: in its own words, which a server of its revision is sent as they
@@ -164,31 +135,6 @@ pub(crate) fn takes_tasks(caller: &Caller) -> bool {
         .and_then(|it| serde_json::from_str(it.text()).ok())
         .unwrap_or_default();
     is_per_request(caller) && !declared["extensions"][tasks::IDENTIFIER].is_null()
-}
-
-/// Returns whether a server of this revision is sent the same capabilities of two clients.
-pub(crate) fn can_the_same(one: &Caller, other: &Caller, revision: Revision) -> bool {
-    let told = |caller: &Caller| {
-        let capabilities = caller
-            .capabilities_in(revision)
-            .ok()
-            .flatten()
-            .and_then(Outcome::value)
-            .unwrap_or_default();
-        let mut told: Value = serde_json::from_str(capabilities.text()).unwrap_or_default();
-        // Each of these says no more than the name alone.
-        let alike = [
-            ("elicitation", json!({ "form": {} })),
-            ("roots", json!({ "listChanged": false })),
-        ];
-        for (name, said) in alike {
-            if told.get(name) == Some(&said) {
-                told[name] = json!({});
-            }
-        }
-        told
-    };
-    told(one) == told(other)
 }
 
 /// Returns what is the same of two clients that the server cannot tell apart.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use mcp_revisions::sansio::client::{Answer, Answered, Channel, Failure, OutgoingRequest};
 use mcp_revisions::sansio::server::{
-    CustomNotification, CustomRequest, IncomingRequest, LogLevel, Notification,
+    AppProfile, Caller, CustomNotification, CustomRequest, IncomingRequest, LogLevel, Notification,
 };
 use mcp_revisions::serve::{Handler, Peer, Session};
 use mcp_revisions::service::client::cache::{CacheKey, CacheUsers};
@@ -39,7 +39,6 @@ const NAME: usize = 256;
 pub struct Proxy {
     servers: Servers,
     settings: Arc<BridgeSettings>,
-    revision: Revision,
 }
 
 impl std::fmt::Debug for Proxy {
@@ -51,12 +50,11 @@ impl std::fmt::Debug for Proxy {
 }
 
 impl Proxy {
-    /// Creates the handler of calls in this revision.
-    pub(crate) fn new(servers: Servers, settings: Arc<BridgeSettings>, revision: Revision) -> Self {
+    /// Creates the handler of the calls to these servers.
+    pub(crate) fn new(servers: Servers) -> Self {
         Self {
+            settings: Arc::clone(servers.settings()),
             servers,
-            settings,
-            revision,
         }
     }
 
@@ -69,7 +67,7 @@ impl Proxy {
     ) -> Result<Json, ErrorObject> {
         // A result that may be rejected for what this client would lose is asked for each time.
         let shares = self.settings.losses.rejected.is_none();
-        let key = CacheKey::of(self.revision, call.method, &call.params).filter(|_| shares);
+        let key = CacheKey::of(peer.app(), call.method, &call.params).filter(|_| shares);
         let (cache, users) = (self.settings.cache.as_ref(), CacheUsers::Several);
         let kept = key
             .as_ref()
@@ -103,17 +101,24 @@ impl Proxy {
             .settings
             .ending
             .unless_over(async {
-                let server = self.servers.of(&caller, &session).await?;
-                let operation =
-                    ClientOperation::begin(&asked.method, self.settings.name.as_deref());
-                let answered = server.ask(ask, asked).await?;
-                operation.end(&answered.answer, Some(server.spoken()));
-                Ok::<_, ErrorObject>((answered, server.spoken()))
+                let operation = ClientOperation::begin(&asked.method, self.settings.label());
+                let (mut spoken, caller) = (None, identity::introduced(caller));
+                let answered = async {
+                    let server = self.servers.of(&caller, &session).await?;
+                    spoken = Some(server.spoken());
+                    Ok((server.ask(ask, asked).await?, server.spoken()))
+                };
+                let answered = answered.await;
+                match &answered {
+                    Ok((answered, _)) => operation.end(&answered.answer, spoken),
+                    Err(error) => operation.end(&Answer::Error(ErrorObject::clone(error)), spoken),
+                }
+                answered
             })
             .await?;
         let took = began.elapsed();
         if answered.is_ok() {
-            debug!(method, ?took, "answered");
+            debug!(server = self.settings.label(), method, ?took, "answered");
         }
         answered
     }
@@ -129,7 +134,7 @@ impl Proxy {
         }
         let answered = self.ask(ask.clone(), asked.clone()).await?;
         let page = match &answered.0.answer {
-            Answer::Failed(failure) => sign_in::needed(failure).and_then(|it| it.page),
+            Answer::Failed(failure) => sign_in::needed(failure, None).and_then(|it| it.page),
             _ => None,
         };
         let Some(page) = page else {
@@ -147,10 +152,13 @@ impl Proxy {
         match answer {
             Answer::Result(result) => Ok(result),
             Answer::Error(error) | Answer::Failed(Failure::Rejected(error)) => Err(error),
-            Answer::Failed(failure) => Err(match sign_in::needed(&failure) {
-                Some(needed) => needed.to_error(),
-                None => errors::internal(&failure.to_string()).error,
-            }),
+            Answer::Failed(failure) => {
+                let advice = self.settings.sign_in_advice.as_deref();
+                Err(match sign_in::needed(&failure, advice) {
+                    Some(needed) => needed.to_error(),
+                    None => errors::internal(&failure.to_string()).error,
+                })
+            }
             Answer::InputRequired(_) => {
                 Err(errors::internal("the server asks what no client can answer").error)
             }
@@ -159,7 +167,7 @@ impl Proxy {
 
     /// Ends the connections to the server, and waits until they have ended.
     pub(crate) async fn close(&self) {
-        self.servers.clone().close().await;
+        self.servers.close().await;
     }
 
     /// Waits until no call is open, at most for `grace`, and ends the connections to the server. Open calls get an error.
@@ -229,7 +237,8 @@ impl Proxy {
         } = call;
         let kind = kind(method, &params);
         let mut ask = request(method, params, progress_token.as_ref());
-        let lifecycles = (revision.lifecycle(), self.revision.lifecycle());
+        let app = peer.app();
+        let lifecycles = (revision.lifecycle(), app.lifecycle());
         // A client that leaves the level to the server hears what such servers send unasked.
         let is_left_to_server = lifecycles == (Lifecycle::Handshake, Lifecycle::PerRequest);
         let level = log_level.or(is_left_to_server.then_some(LogLevel::DEFAULT));
@@ -237,12 +246,12 @@ impl Proxy {
             ask = ask.with_log_level(level.as_str());
         }
         // A client of the server's revision answers questions under the keys that the server gives them, and has its tasks.
-        if revision.same_types(self.revision) {
+        if revision.same_types(app) {
             ask = ask.with_questions_in_result();
         }
         // A gateway has no tasks: nothing in the id of one says which server has it.
         if self.settings.is_among_others {
-        } else if revision.same_types(self.revision) {
+        } else if revision.same_types(app) {
             ask = ask.with_task_in_result();
         } else if takes_task || identity::takes_tasks(&caller) {
             ask = ask.with_task_preferred();
@@ -259,6 +268,7 @@ impl Proxy {
         // No client waits for the end of a stream that the bridge listens to for a session.
         if method == methods::SUBSCRIPTIONS_LISTEN && revision.lifecycle() == Lifecycle::Handshake {
             warn!(
+                server = self.settings.label(),
                 "the server's stream of changes has ended, and is opened again{}",
                 reason(&answered)
             );
@@ -286,6 +296,7 @@ impl Proxy {
         tokio::spawn(async move {
             // One that says nothing of itself is one of those that say nothing.
             let caller = session.caller().unwrap_or_else(|| Arc::new(anyone()));
+            let caller = identity::introduced(caller);
             if let Ok(server) = servers.of(&caller, &session).await {
                 act(server).await;
             }
@@ -308,6 +319,18 @@ impl Handler for Proxy {
             proxy.answer_custom(call, peer).await
         });
         answer.await
+    }
+
+    async fn application(
+        &self,
+        caller: Arc<Caller>,
+        session: Session,
+    ) -> Result<AppProfile, ErrorObject> {
+        let caller = identity::introduced(caller);
+        let server = self.servers.of(&caller, &session).await?;
+        let why = "clients of this bridge are served in a revision of its own";
+        let profile = server.profile().cloned();
+        profile.ok_or_else(|| errors::internal(why).error)
     }
 
     fn notice(&self, notice: Notification, session: Session) {

@@ -11,24 +11,25 @@
 )]
 
 use std::collections::HashMap;
-use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use mcp_revisions::errors;
 use mcp_revisions::http::PeerConnection;
+use mcp_revisions::sansio::client::ServerFacts;
 use mcp_revisions::sansio::server::{Caller, Owner};
 use mcp_revisions::serve::Session;
-use mcp_revisions_core::Lifecycle;
+use mcp_revisions_core::{Lifecycle, Revision};
 use mcp_wire::ErrorObject;
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, watch};
+use tokio::task::JoinHandle;
 use tracing::{debug, warn};
 
 use crate::Error;
 use crate::identity;
 use crate::link::ServerLink;
-use crate::measures::{self, Name, OpenServer};
+use crate::measures::{self, OpenServer};
 use crate::settings::{BridgeSettings, ServerRoom};
 
 /// Maximum time to keep a server that per-request clients share, while none of them sends a request.
@@ -37,15 +38,11 @@ const IDLE: Duration = Duration::from_secs(300);
 /// For how long a session keeps its server that sends nothing, however many others are opened.
 const SPARED: Duration = Duration::from_secs(60);
 
+/// Maximum time for all servers of a bridge to end.
+const LONGEST_END: Duration = Duration::from_secs(12);
+
 /// Time between two searches for servers of clients that are gone.
 const LOOK: Duration = Duration::from_secs(1);
-
-/// Starts a server, on behalf of a client.
-pub(crate) type ServerStart = Arc<
-    dyn Fn(Arc<Caller>) -> Pin<Box<dyn Future<Output = Result<ServerLink, Error>> + Send>>
-        + Send
-        + Sync,
->;
 
 /// The owner of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -65,20 +62,17 @@ struct ServerSlot {
     upstream: OnceCell<ServerLink>,
     owner: Owner,
     used: Mutex<Instant>,
+    /// Time that it is kept while no client uses it.
+    idle: Duration,
+    /// Set if a session ends with its server.
+    ends_session: bool,
+    /// The end of the server that made room for this one, which starts after it.
+    after: Mutex<Option<JoinHandle<()>>>,
     /// Keeps it in the number of servers.
     _open: OpenServer,
 }
 
 impl ServerSlot {
-    fn new(upstream: Option<ServerLink>, owner: Owner, name: &Name) -> Arc<Self> {
-        Arc::new(Self {
-            upstream: OnceCell::new_with(upstream),
-            owner,
-            used: Mutex::new(Instant::now()),
-            _open: OpenServer::new(name),
-        })
-    }
-
     fn used(&self) -> Instant {
         *lock(&self.used)
     }
@@ -98,33 +92,70 @@ impl ServerSlot {
         self.upstream.get().is_none() && self.is_idle()
     }
 
-    /// Ends its server, without waiting for it.
-    fn end(&self) {
-        if let Some(upstream) = self.upstream.get() {
-            tokio::spawn(upstream.clone().close());
-        }
+    /// Ends its server in a task; `None` if none was started.
+    fn end(&self) -> Option<JoinHandle<()>> {
+        let upstream = self.upstream.get()?;
+        Some(tokio::spawn(upstream.clone().close()))
     }
 }
 
-type OpenServers = HashMap<ServerKey, Arc<ServerSlot>>;
+type OpenServers = HashMap<(u64, ServerKey), Arc<ServerSlot>>;
 
-/// The servers that are at work; clones are the same ones.
-#[derive(Clone)]
-pub(crate) struct Servers {
-    start: ServerStart,
-    room: ServerRoom,
-    name: Name,
-    /// Set if the server is sent the names of clients.
-    is_named: bool,
-    /// Set if no two connections share a server.
-    is_isolated: bool,
-    /// Set if sessions have other servers, too, and outlive this one.
-    is_among_others: bool,
+/// The places of all servers of a listener, be they of one bridge or of several.
+#[derive(Default)]
+pub(crate) struct ServerPool {
     open: Arc<Mutex<OpenServers>>,
+    /// The number of bridges that have places.
+    bridges: AtomicU64,
     /// Starts the task that looks for servers that are not needed any more.
-    looks: Arc<Once>,
+    looks: OnceLock<()>,
+}
+
+impl std::fmt::Debug for ServerPool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ServerPool")
+            .field("open", &lock(&self.open).len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl ServerPool {
+    /// Looks for servers that are not needed any more, from the first one on.
+    fn begin_to_look(&self) {
+        self.looks.get_or_init(|| {
+            let open = Arc::downgrade(&self.open);
+            tokio::spawn(async move {
+                loop {
+                    tokio::time::sleep(LOOK).await;
+                    let Some(open) = open.upgrade() else { return };
+                    retire(&mut lock(&open));
+                }
+            });
+        });
+    }
+}
+
+/// The server of the one client over two streams, as far as it has been started.
+type OnlyServer = watch::Sender<Option<Result<ServerLink, Error>>>;
+
+/// The servers of a bridge that are at work; clones are the same ones.
+#[derive(Clone)]
+pub(crate) struct Servers(Arc<BridgeServers>);
+
+struct BridgeServers {
+    settings: Arc<BridgeSettings>,
+    /// The revision in which clients are served; `None` if it is that of their server.
+    app: Option<Revision>,
+    /// The number of the bridge in its pool.
+    number: u64,
+    /// Set if the bridge has one client, and so one server.
+    only: Option<OnlyServer>,
+    /// What servers said of themselves, by the revision of the client that they were started for.
+    known: Mutex<HashMap<Revision, ServerFacts>>,
     /// Set once none is started any more, because the bridge ends.
-    is_closed: Arc<AtomicBool>,
+    is_closed: AtomicBool,
+    /// Each connection to a server holds a receiver, until its server has ended.
+    alive: watch::Sender<()>,
 }
 
 /// A server that is used; it is not ended meanwhile.
@@ -143,68 +174,35 @@ impl std::ops::Deref for Used {
 }
 
 impl Servers {
-    /// For the one client of this server, whose end is that of its client: no other one is started.
-    pub(crate) fn one(upstream: ServerLink, settings: &BridgeSettings) -> Self {
-        let start: ServerStart =
-            Arc::new(|_| Box::pin(std::future::ready(Err(Error::UpstreamEnded))));
-        let room = ServerRoom {
-            all: 1,
-            each: 1,
-            idle: IDLE,
-        };
-        let place = ServerSlot::new(Some(upstream), Owner::Unknown, &settings.name);
-        Self::new(
-            start,
-            room,
-            HashMap::from([(ServerKey::One, place)]),
-            settings,
-        )
+    /// For the one client of a bridge: its server is not followed by another one once it has ended.
+    pub(crate) fn one(settings: &Arc<BridgeSettings>) -> Self {
+        Self::new(settings, None, Some(watch::Sender::new(None)))
+    }
+
+    /// For any number of clients, with no more servers at a time than there is room for. Clients are served in the revision
+    /// `app`; in that of their server if it is `None`.
+    pub(crate) fn each(settings: &Arc<BridgeSettings>, app: Option<Revision>) -> Self {
+        Self::new(settings, app, None)
     }
 
     fn new(
-        start: ServerStart,
-        room: ServerRoom,
-        open: OpenServers,
-        settings: &BridgeSettings,
+        settings: &Arc<BridgeSettings>,
+        app: Option<Revision>,
+        only: Option<OnlyServer>,
     ) -> Self {
-        Self {
-            start,
-            room,
-            name: settings.name.clone(),
-            is_named: settings.client_info.is_none(),
-            is_isolated: settings.is_isolated,
-            is_among_others: settings.is_among_others,
-            open: Arc::new(Mutex::new(open)),
-            looks: Arc::new(Once::new()),
-            is_closed: Arc::default(),
-        }
+        Self(Arc::new(BridgeServers {
+            settings: Arc::clone(settings),
+            app,
+            number: settings.pool.bridges.fetch_add(1, Ordering::Relaxed),
+            only,
+            known: Mutex::default(),
+            is_closed: AtomicBool::new(false),
+            alive: watch::Sender::new(()),
+        }))
     }
 
-    /// For any number of clients, with no more servers at a time than there is room for.
-    pub(crate) fn each(start: ServerStart, settings: &BridgeSettings) -> Self {
-        Self::new(start, settings.room, OpenServers::new(), settings)
-    }
-
-    /// Looks for servers that are not needed any more, from the first one on.
-    fn begin_to_look(&self) {
-        self.looks.call_once(|| {
-            let (open, idle) = (Arc::downgrade(&self.open), self.room.idle);
-            tokio::spawn(async move {
-                loop {
-                    tokio::time::sleep(LOOK).await;
-                    let Some(open) = open.upgrade() else { return };
-                    retire(&mut lock(&open), idle);
-                }
-            });
-        });
-    }
-
-    /// Returns the same servers, of which those that are not at work are started in another way.
-    pub(crate) fn starting(&self, start: ServerStart) -> Self {
-        Self {
-            start,
-            ..self.clone()
-        }
+    pub(crate) fn settings(&self) -> &Arc<BridgeSettings> {
+        &self.0.settings
     }
 
     /// Returns the server of a client, which is started if it is not at work.
@@ -218,115 +216,187 @@ impl Servers {
     ) -> Result<Used, ErrorObject> {
         let owner = session.owner();
         let key = self.key(caller, session, &owner);
-        let place = self.place(&key, owner)?;
-        let started = place
-            .upstream
-            .get_or_try_init(|| (self.start)(Arc::clone(caller)));
-        match started.await {
+        let place = self.place(key, owner)?;
+        let started = (place.upstream)
+            .get_or_try_init(|| self.start(caller, &place))
+            .await;
+        match started {
             Ok(upstream) => Ok(Used {
                 upstream: upstream.clone(),
                 _place: place,
             }),
             Err(error) => {
                 warn!("{error}");
-                measures::failed_start(&self.name, &error);
-                Err(error.to_response())
+                measures::failed_start(&self.0.settings.name, &error);
+                let response = error.to_response();
+                if let Some(only) = &self.0.only {
+                    only.send_replace(Some(Err(error)));
+                }
+                Err(response)
             }
         }
     }
 
+    /// Starts a server on behalf of a client.
+    async fn start(&self, caller: &Arc<Caller>, place: &ServerSlot) -> Result<ServerLink, Error> {
+        let BridgeServers {
+            settings,
+            app,
+            known,
+            alive,
+            ..
+        } = &*self.0;
+        let before = lock(&place.after).take();
+        if let Some(before) = before {
+            // However it ends.
+            let _ = before.await;
+        }
+        let facts = lock(known).get(&caller.revision).cloned();
+        let started = ServerLink::start(settings, caller, *app, facts, alive.subscribe());
+        let started = settings.ending.unless_over(started).await;
+        let started = started.unwrap_or(Err(Error::Closed)).inspect_err(|_| {
+            // The server may be another one now.
+            lock(known).remove(&caller.revision);
+        });
+        let (link, facts) = started?;
+        lock(known).insert(caller.revision, facts);
+        if let Some(only) = &self.0.only {
+            only.send_replace(Some(Ok(link.clone())));
+        }
+        Ok(link)
+    }
+
+    /// Waits until the server of the one client has ended by itself.
+    pub(crate) async fn ended(&self) {
+        let started = self.0.only.as_ref().map(watch::Sender::subscribe);
+        let link = match started {
+            Some(mut started) => {
+                let is_started = |it: &Option<Result<ServerLink, Error>>| matches!(it, Some(Ok(_)));
+                let started = started.wait_for(is_started).await;
+                started
+                    .ok()
+                    .and_then(|it| it.as_ref()?.as_ref().ok().cloned())
+            }
+            None => None,
+        };
+        match link {
+            Some(link) => link.ended().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Returns why the server of the one client could not be started at last.
+    pub(crate) fn failure(&self) -> Option<Error> {
+        self.0.only.as_ref()?.send_replace(None)?.err()
+    }
+
     fn key(&self, caller: &Caller, session: &Session, owner: &Owner) -> ServerKey {
-        if self.room.all == 1 && self.open().contains_key(&ServerKey::One) {
+        if self.0.only.is_some() {
             return ServerKey::One;
         }
         match caller.revision.lifecycle() {
             Lifecycle::Handshake => ServerKey::Session(session.clone()),
             // A request that came over no connection that is known has a server of its own.
-            Lifecycle::PerRequest if self.is_isolated => match session.connection() {
+            Lifecycle::PerRequest if self.0.settings.is_isolated => match session.connection() {
                 Some(connection) => ServerKey::Connection(connection),
                 None => ServerKey::Session(session.clone()),
             },
             Lifecycle::PerRequest => {
-                ServerKey::Alike(owner.clone(), identity::key(caller, self.is_named))
+                let is_named = self.0.settings.client_info.is_none();
+                ServerKey::Alike(owner.clone(), identity::key(caller, is_named))
             }
         }
     }
 
-    fn place(&self, key: &ServerKey, owner: Owner) -> Result<Arc<ServerSlot>, ErrorObject> {
-        let mut open = self.open();
-        if self.is_closed.load(Ordering::Acquire) {
-            return Err(errors::internal("the bridge ends").error);
+    fn place(&self, key: ServerKey, owner: Owner) -> Result<Arc<ServerSlot>, ErrorObject> {
+        let BridgeServers {
+            settings, number, ..
+        } = &*self.0;
+        let mut open = lock(&settings.pool.open);
+        if self.0.is_closed.load(Ordering::Acquire) {
+            return Err(Error::Closed.to_response());
         }
+        let outlives = settings.is_among_others;
         // The end of the server is the end of the bridge over standard streams, and of a session: neither gets another one.
-        let is_bound =
-            !self.is_among_others && matches!(key, ServerKey::One | ServerKey::Session(_));
+        let is_bound = !outlives && matches!(key, ServerKey::One | ServerKey::Session(_));
+        let key = (*number, key);
         let stays = |place: &&Arc<ServerSlot>| is_bound || !place.has_ended();
-        if let Some(place) = open.get(key).filter(stays) {
+        if let Some(place) = open.get(&key).filter(stays) {
             *lock(&place.used) = Instant::now();
             return Ok(Arc::clone(place));
         }
-        retire(&mut open, self.room.idle);
-        let ServerRoom { all, each, .. } = self.room;
+        retire(&mut open);
+        let ServerRoom { all, each, idle } = settings.room;
         let owned = open.values().filter(|place| place.owner == owner).count();
         let is_own = |place: &ServerSlot| place.owner == owner;
-        let ends_sessions = !self.is_among_others;
-        if owned >= each && !evict(&mut open, is_own, ends_sessions) {
-            let full = format!(
-                "{each} servers are at work for this client, its limit: end one of its sessions"
-            );
-            return Err(errors::internal(&full).error);
+        let mut after = None;
+        if owned >= each {
+            after = evict(&mut open, is_own);
+            if after.is_none() {
+                let full = format!(
+                    "{each} servers are at work for this client, its limit: end one of its sessions"
+                );
+                return Err(errors::internal(&full).error);
+            }
         }
-        if open.len() >= all
-            && !evict(&mut open, is_own, ends_sessions)
-            && !evict(&mut open, |_| true, ends_sessions)
-        {
-            let full = format!("{all} servers are at work, the limit: try again later");
-            return Err(errors::internal(&full).error);
+        if open.len() >= all {
+            after = evict(&mut open, is_own).or_else(|| evict(&mut open, |_| true));
+            if after.is_none() {
+                let full = format!("{all} servers are at work, the limit: try again later");
+                return Err(errors::internal(&full).error);
+            }
         }
-        let place = ServerSlot::new(None, owner, &self.name);
-        open.insert(key.clone(), Arc::clone(&place));
-        self.begin_to_look();
+        let place = Arc::new(ServerSlot {
+            upstream: OnceCell::new(),
+            owner,
+            used: Mutex::new(Instant::now()),
+            idle,
+            ends_session: !outlives,
+            after: Mutex::new(after.flatten()),
+            _open: OpenServer::new(&settings.name),
+        });
+        open.insert(key, Arc::clone(&place));
+        settings.pool.begin_to_look();
         Ok(place)
     }
 
     /// Returns whether a client waits for an answer of one of them.
     pub(crate) fn is_used(&self) -> bool {
-        self.open()
-            .values()
-            .any(|place| Arc::strong_count(place) > 1)
+        let open = lock(&self.0.settings.pool.open);
+        let mut own = open
+            .iter()
+            .filter(|((number, _), _)| *number == self.0.number);
+        own.any(|(_, place)| Arc::strong_count(place) > 1)
     }
 
-    /// Ends all of them, and waits until they have.
-    pub(crate) async fn close(self) {
-        let open = {
-            let mut open = self.open();
-            self.is_closed.store(true, Ordering::Release);
-            std::mem::take(&mut *open)
+    /// Ends all of them, and waits until they have, and those that were to end before.
+    pub(crate) async fn close(&self) {
+        let own: Vec<Arc<ServerSlot>> = {
+            let mut open = lock(&self.0.settings.pool.open);
+            self.0.is_closed.store(true, Ordering::Release);
+            let own = open.extract_if(|(number, _), _| *number == self.0.number);
+            own.map(|(_, place)| place).collect()
         };
-        let mut ending = tokio::task::JoinSet::new();
-        for place in open.into_values() {
-            if let Some(upstream) = place.upstream.get() {
-                ending.spawn(upstream.clone().close());
-            }
+        for place in own {
+            drop(place.end());
         }
-        while ending.join_next().await.is_some() {}
-    }
-
-    fn open(&self) -> MutexGuard<'_, OpenServers> {
-        lock(&self.open)
+        let ended = self.0.alive.closed();
+        if tokio::time::timeout(LONGEST_END, ended).await.is_err() {
+            warn!("a server has not ended in {LONGEST_END:?}");
+        }
     }
 }
 
 /// Ends the servers of clients that are gone, and forgets those that have ended by themselves, or could not be started.
-fn retire(open: &mut OpenServers, idle: Duration) {
-    let shared = idle.min(IDLE);
-    open.retain(|key, place| {
+fn retire(open: &mut OpenServers) {
+    open.retain(|(_, key), place| {
+        let shared = place.idle.min(IDLE);
         let is_gone = match key {
             ServerKey::One => return true,
             ServerKey::Session(session) => session.is_over(),
             ServerKey::Alike(..) => place.is_idle() && place.used().elapsed() > shared,
             ServerKey::Connection(connection) => {
-                place.is_idle() && (connection.is_closed() || place.used().elapsed() > idle)
+                place.is_idle() && (connection.is_closed() || place.used().elapsed() > place.idle)
             }
         };
         if is_gone {
@@ -336,18 +406,18 @@ fn retire(open: &mut OpenServers, idle: Duration) {
         } else {
             return !place.is_empty();
         }
-        place.end();
+        drop(place.end());
         false
     });
 }
 
 /// Ends the server of these owners that was not used for longest, if one is not used at all: one that per-request clients
-/// share, for which the next request starts another, else one of a session that sends nothing, which ends with it if it `ends_sessions`.
+/// share, for which the next request starts another, else one of a session that sends nothing, which ends with it unless it
+/// outlives its server. Returns the task that ends the server, if there is one; `None` if all are used.
 fn evict(
     open: &mut OpenServers,
     may_go: impl Fn(&ServerSlot) -> bool,
-    ends_sessions: bool,
-) -> bool {
+) -> Option<Option<JoinHandle<()>>> {
     let is_shared = |key: &ServerKey, _: &Arc<ServerSlot>| {
         matches!(key, ServerKey::Alike(..) | ServerKey::Connection(_))
     };
@@ -355,26 +425,22 @@ fn evict(
         matches!(key, ServerKey::Session(_)) && place.used().elapsed() > SPARED
     };
     let least_used = |is_it: &dyn Fn(&ServerKey, &Arc<ServerSlot>) -> bool| {
-        let unused = open.iter().filter(|(key, place)| {
+        let unused = open.iter().filter(|((_, key), place)| {
             let is_listened_to = is_shared(key, place) && !place.is_idle();
             may_go(place) && Arc::strong_count(place) == 1 && !is_listened_to && is_it(key, place)
         });
         let least = unused.min_by_key(|(_, place)| place.used());
         least.map(|(key, _)| key.clone())
     };
-    let Some(key) = least_used(&is_shared).or_else(|| least_used(&is_silent)) else {
-        return false;
-    };
-    if let ServerKey::Session(session) = &key
-        && ends_sessions
+    let key = least_used(&is_shared).or_else(|| least_used(&is_silent))?;
+    let place = open.remove(&key)?;
+    if let (_, ServerKey::Session(session)) = &key
+        && place.ends_session
     {
         session.end();
     }
-    if let Some(place) = open.remove(&key) {
-        debug!("a server that no client uses is ended for another client");
-        place.end();
-    }
-    true
+    debug!("a server that no client uses is ended for another client");
+    Some(place.end())
 }
 
 /// Nothing that is done under a lock here leaves it half done.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use mcp_revisions::layer::Layers;
 use mcp_revisions::sansio::PeerMistake;
 use mcp_revisions::sansio::client::{Client, Options, ServerFacts};
-use mcp_revisions::sansio::server::{Server, TaskOptions};
+use mcp_revisions::sansio::server::{AppProfile, Server, TaskOptions};
 use mcp_revisions::service::client::cache::Cache;
 use mcp_revisions::{Limits, RevisionSet, http};
 use mcp_revisions_core::{Revision, UnknownFields};
@@ -15,6 +15,7 @@ use tracing::warn;
 
 use crate::ending::BridgeEnding;
 use crate::losses::Losses;
+use crate::servers::ServerPool;
 use crate::{Error, Upstream, identity};
 
 /// The settings of a bridge.
@@ -27,17 +28,21 @@ pub(crate) struct BridgeSettings {
     pub(crate) list_ttl: Option<Duration>,
     /// The name of the server in metrics and errors.
     pub(crate) name: Option<Arc<str>>,
+    /// The sentence about how to sign in, for errors of requests that need it.
+    pub(crate) sign_in_advice: Option<Arc<str>>,
     pub(crate) client_revisions: RevisionSet,
     pub(crate) upstream_revisions: RevisionSet,
     /// Maximum time until it is known which revision a server speaks.
     pub(crate) start_timeout: Duration,
     pub(crate) policy: UnknownFields,
     pub(crate) losses: Losses,
-    /// The layers around messages: the limit of requests, those of the application, the filter of tools.
+    /// The layers around messages: the limit of requests, those of the application, the rules of tools.
     pub(crate) layers: Layers,
     /// The `clientInfo` that the server is sent in place of those of clients.
     pub(crate) client_info: Option<Json>,
     pub(crate) room: ServerRoom,
+    /// The places of servers, which other bridges of one listener share.
+    pub(crate) pool: Arc<ServerPool>,
     /// Set if no two connections share a server.
     pub(crate) is_isolated: bool,
     /// Set if its clients are those of a gateway, which has other servers, too.
@@ -65,41 +70,58 @@ pub(crate) fn share(all: usize, given: Option<usize>) -> usize {
 }
 
 impl BridgeSettings {
-    /// Returns the end towards clients, which introduces itself as the upstream server does.
-    pub(crate) fn server(self: &Arc<Self>, facts: &ServerFacts) -> Result<Server, Error> {
-        let server = Server::new(facts.revision, identity::introduction(facts.clone()))
-            .map_err(|why| self.unusable(&why))?;
+    /// Returns the end towards clients, which learns with each of them which server serves it.
+    pub(crate) fn server(&self) -> Server {
+        let server = Server::late().with_own_tasks(self.tasks.clone());
+        let limits = *server.limits();
         let limits = Limits {
             max_sessions: self.room.all,
             max_sessions_per_owner: self.room.each,
-            ..*server.limits()
-        };
-        let server = if identity::has_tasks(facts) {
-            server.with_own_tasks(self.tasks.clone())
-        } else {
-            server
+            // A start has a time of its own.
+            introduction_timeout: limits
+                .introduction_timeout
+                .saturating_add(self.start_timeout),
+            ..limits
         };
         let server = (self.state_keys.iter())
             .fold(server, |server, key| server.with_request_state_key(*key));
-        let server = self.losses.of_server(server);
-        Ok(server
+        let (server, name) = (self.losses.of_server(server), self.name.clone());
+        server
             .with_limits(limits)
             .serving(self.client_revisions)
             .with_unknown_fields(self.policy)
             .with_other_methods()
             // The server behind this bridge gave it out, and the one behind another bridge may not know it.
             .with_state_of_this_process()
-            .on_mistake(|mistake| tell("a client", mistake)))
+            .on_mistake(move |mistake| tell(name.as_deref(), "a client", mistake))
+    }
+
+    /// Returns the upstream server as its clients see it.
+    pub(crate) fn profile(&self, facts: &ServerFacts) -> Result<AppProfile, Error> {
+        let profile = AppProfile::new(facts.revision, identity::introduction(facts.clone()))
+            .map_err(|why| self.unusable(&why))?;
+        Ok(if identity::has_tasks(facts) {
+            profile.with_tasks(&self.tasks)
+        } else {
+            profile
+        })
     }
 
     /// Returns the end towards the upstream server, until it is known what that is.
-    pub(crate) fn first_client(app: Revision, options: Options) -> Client {
-        Client::new(app, options).on_mistake(|mistake| tell("the server", mistake))
+    pub(crate) fn first_client(&self, app: Revision, options: Options) -> Client {
+        let name = self.name.clone();
+        Client::new(app, options)
+            .on_mistake(move |mistake| tell(name.as_deref(), "the server", mistake))
     }
 
     /// Returns the end towards the upstream server.
     pub(crate) fn client(&self, app: Revision, options: Options) -> Client {
-        self.losses.of_client(Self::first_client(app, options))
+        self.losses.of_client(self.first_client(app, options))
+    }
+
+    /// Returns the name of the server in lines of the log, if it has one.
+    pub(crate) fn label(&self) -> Option<&str> {
+        self.name.as_deref()
     }
 
     /// Returns the name of the server in errors for its clients.
@@ -116,6 +138,6 @@ impl BridgeSettings {
 }
 
 /// Logs the mistake of a peer.
-fn tell(peer: &str, mistake: &PeerMistake<'_>) {
-    warn!("a mistake of {peer}: {mistake}");
+fn tell(server: Option<&str>, peer: &str, mistake: &PeerMistake<'_>) {
+    warn!(server, "a mistake of {peer}: {mistake}");
 }

@@ -13,9 +13,9 @@ use tracing::debug;
 
 use crate::upstream::without_secrets;
 
-/// Returns the sign-in that a failed request needs, without the secrets of the server's URL, since clients get it. Returns `None`
-/// if the request failed for another reason.
-pub(crate) fn needed(failure: &Failure) -> Option<NeededSignIn> {
+/// Returns the sign-in that a failed request needs, without the secrets of the server's URL, since clients get it, and with what
+/// the operator can do. Returns `None` if the request failed for another reason.
+pub(crate) fn needed(failure: &Failure, advice: Option<&str>) -> Option<NeededSignIn> {
     let Failure::SignIn(needed) = failure else {
         return None;
     };
@@ -24,6 +24,9 @@ pub(crate) fn needed(failure: &Failure) -> Option<NeededSignIn> {
         let resource = without_secrets(&needed.resource);
         needed.why = needed.why.replace(&needed.resource, &resource);
         needed.resource = resource;
+    }
+    if let Some(advice) = advice {
+        needed.why = format!("{}; {advice}", needed.why);
     }
     Some(needed)
 }

@@ -36,6 +36,8 @@ pub struct Upstream {
     channel: Channel,
     connect: Arc<Connect>,
     tapped: Option<Arc<Tapped>>,
+    /// Set if no connection to it can ever be made.
+    pub(crate) is_unusable: bool,
 }
 
 impl std::fmt::Debug for Upstream {
@@ -134,6 +136,21 @@ impl Upstream {
         })
     }
 
+    /// Returns a server that cannot be used for this reason, which its clients get: it stands for a wrong definition, so that what
+    /// is defined beside it is served.
+    #[must_use]
+    pub fn unusable(name: &str, why: &str) -> Self {
+        let why: Arc<str> = why.into();
+        let unusable = Self::new(name, Channel::Stdio, move |_| {
+            let why = Arc::clone(&why);
+            Box::pin(async move { Err(io::Error::other(&*why)) })
+        });
+        Self {
+            is_unusable: true,
+            ..unusable
+        }
+    }
+
     fn new(
         name: &str,
         channel: Channel,
@@ -144,6 +161,7 @@ impl Upstream {
             channel,
             connect: Arc::new(connect),
             tapped: None,
+            is_unusable: false,
         }
     }
 

@@ -163,6 +163,7 @@ async fn answer(call: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> 
             let mut tools = ["add", "ask", "sample", "progress", "log", "touch", "where"].map(tool);
             let region = json!({ "type": "string", "x-mcp-header": "Region" });
             tools[6]["inputSchema"]["properties"] = json!({ "region": region });
+            tools[6]["title"] = json!("Where");
             json!({ "tools": tools })
         }
         ("resources/list", _) => {

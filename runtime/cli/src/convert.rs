@@ -4,10 +4,14 @@ use std::io::Read;
 
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
+use mcp_revisions_core::program::{
+    ConvertedMessages, check_answered, convert_bare, convert_messages, is_bare, read_messages,
+    whole_message,
+};
+use mcp_revisions_core::values::TABLES;
 use mcp_revisions_core::{
-    Context, Conversion, ConversionError, ConvertedMessages, Extension, Lifecycle, Loss,
-    MessageContext, Part, Protocol, Revision, Route, Session, Subject, TABLES, UnknownFields,
-    check_answered, convert_bare, convert_messages, is_bare, read_messages, whole_message,
+    Context, Conversion, ConversionError, Extension, Lifecycle, Loss, MessageContext, Part,
+    Protocol, Revision, Route, Session, Subject, UnknownFields,
 };
 use mcp_wire::{Direction, ErrorObject, Json, Map};
 use serde_json::json;
@@ -111,7 +115,13 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<SubcommandOutcome> {
         let is_to = what.ends_with(&format!(" in {to}"));
         let (option, lacking) = if is_to { ("to", to) } else { ("from", from) };
         let name = what.split('`').nth(1).unwrap_or_default();
-        let has_it = |one: &Protocol| one.names(ty.is_some()).contains(&name);
+        let names = |one: &Protocol| -> Vec<&str> {
+            match ty {
+                Some(_) => one.types().iter().map(|ty| ty.name).collect(),
+                None => one.methods().iter().map(|method| method.name).collect(),
+            }
+        };
+        let has_it = |one: &Protocol| names(one).contains(&name);
         let mut extensions = Extension::of(lacking.revision()).map(Protocol::Extension);
         if let (Protocol::Revision(_), Some(extension)) = (lacking, extensions.find(has_it)) {
             return format!("{what}; the extension has it: use --{option} {extension}");
@@ -120,7 +130,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<SubcommandOutcome> {
         let near = if has_it(from) {
             String::new()
         } else {
-            similar(name, from.names(ty.is_some()).into_iter())
+            similar(name, names(from).into_iter())
         };
         format!("{what}{near}; `mcp-rev list {kind} {lacking}` lists all")
     };

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use background::FLUSH;
 
-use clap::{Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use mcp_revisions_core::Rule;
 use mcp_revisions_diff::command::{self, diff, explain, is_colour};
 use mcp_wire::harmless;
@@ -98,17 +98,24 @@ impl SubcommandOutcome {
 const OUTPUT_FAILED: u8 = 3;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let mut program = Arguments::command();
+    program.build();
+    let words = bridge::with_separator(std::env::args_os().collect(), &program);
+    let given = program.get_matches_from(words);
+    let arguments = Arguments::from_arg_matches(&given).unwrap_or_else(|why| why.exit());
     colour::choose(arguments.color);
     stderr::tell_panics();
-    let code = run(arguments.command);
+    let code = run(arguments.command, &given);
     stderr::finish(Instant::now() + FLUSH);
     code
 }
 
-fn run(command: CliCommand) -> ExitCode {
+fn run(command: CliCommand, given: &ArgMatches) -> ExitCode {
     let outcome = match command {
-        CliCommand::Bridge(arguments) => bridge::run(&arguments),
+        CliCommand::Bridge(arguments) => {
+            let given = given.subcommand_matches("bridge").unwrap_or(given);
+            bridge::run(&arguments, given)
+        }
         CliCommand::Login(arguments) => sign_in::login(&arguments),
         CliCommand::Logout(arguments) => sign_in::logout(&arguments),
         CliCommand::Auth(arguments) => sign_in::auth(&arguments),

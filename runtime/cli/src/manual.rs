@@ -72,8 +72,10 @@ pub(crate) fn completions(arguments: &Completions) -> SubcommandOutcome {
         "mcp-rev",
         &mut script,
     );
+    // The script for bash names its states after a program without `-`, and looks for them with it.
+    let script = String::from_utf8_lossy(&script).replace("mcp__subcmd__rev", "mcp__rev");
     SubcommandOutcome {
-        text: String::from_utf8_lossy(&script).into_owned(),
+        text: script,
         code: 0,
     }
 }

@@ -1,13 +1,14 @@
 //! A JSON-RPC message, typed by its method.
 
+use mcp_revisions_core::Diagnostic;
 use mcp_revisions_core::Revision;
-use mcp_revisions_core::{Diagnostic, read_messages};
+use mcp_revisions_core::program::{check_sent, read_messages};
 use mcp_wire::{Error, Extra, MessageKind, MethodInfo, MethodKind, Peeked, Raw, TypeInfo};
 use serde_json::{Value, json};
 
 use crate::compare::lost;
 use crate::report::{CheckResult, CheckVerdict};
-use crate::revisions::{known_methods, known_type, results};
+use crate::revisions::{known_methods, known_type, protocol_with, result_type};
 
 /// Reads a text as one type and writes it back.
 pub(crate) fn as_type(ty: &TypeInfo, text: &str) -> CheckResult {
@@ -74,17 +75,9 @@ fn called(
         return finding(read_as, pointer, text, round_trip_raw);
     };
     let read_as = format!("{name} {}", row.kind);
-    let expected_id = row.kind == MethodKind::Request;
-    if expected_id != (kind == MethodKind::Request) && row.kind != MethodKind::Input {
-        let expected = if expected_id {
-            "an `id`, since it is a request"
-        } else {
-            "no `id`, since it is a notification"
-        };
-        return refused(
-            &read_as,
-            Diagnostic::new(pointer, expected.to_owned(), kind.to_string()),
-        );
+    let protocol = protocol_with(revision, name);
+    if let Err(diagnostic) = check_sent(protocol, name, kind, None) {
+        return refused(&read_as, diagnostic.within(pointer));
     }
     match known_type(revision, row.message) {
         Some(ty) => finding(read_as, pointer, text, |text| ty.round_trip(text)),
@@ -111,7 +104,8 @@ fn answered(
         };
     };
     let read_as = format!("{method} response");
-    let Some(plain) = results(revision, method).next() else {
+    let result = message.result.map_or("null", Raw::text);
+    let Some(ty) = result_type(revision, method, result) else {
         let diagnostic = Diagnostic::new(
             pointer,
             "no response".to_owned(),
@@ -119,10 +113,6 @@ fn answered(
         );
         return refused(&read_as, diagnostic);
     };
-    let result = message.result.map_or("null", Raw::text);
-    // The result of an extension is told apart by not being the plain result.
-    let reads = |ty: &&TypeInfo| ty.read(result).is_ok();
-    let ty = results(revision, method).find(reads).unwrap_or(plain);
     let place = format!("{pointer}/result");
     let finding = finding(read_as, &place, result, |text| ty.round_trip(text));
     let members = mcp_wire::from_str::<Extra>(message.text).unwrap_or_default();

@@ -1,8 +1,9 @@
 //! Names that users give, looked up in a revision.
 
-use mcp_revisions_core::{Extension, Revision};
+use mcp_revisions_core::translate::has_method;
+use mcp_revisions_core::{Extension, Protocol, Revision};
 use mcp_revisions_schema::naming::nearest;
-use mcp_wire::{MethodInfo, TypeInfo};
+use mcp_wire::{Extra, MethodInfo, TypeInfo};
 
 /// Returns the rows of a method; `ping` of the handshake revisions has two.
 pub(crate) fn methods(revision: Revision, name: &str) -> impl Iterator<Item = &'static MethodInfo> {
@@ -35,6 +36,37 @@ pub(crate) fn results(revision: Revision, method: &str) -> impl Iterator<Item = 
         .map(|(_, result)| *result);
     let names = own.into_iter().chain(added);
     names.filter_map(move |name| known_type(revision, name))
+}
+
+/// Returns the type of a result that answers a request: one of an extension where its `resultType` says so, else the
+/// revision's own; `None` for a method that nothing answers.
+pub(crate) fn result_type(
+    revision: Revision,
+    method: &str,
+    result: &str,
+) -> Option<&'static TypeInfo> {
+    let mut all = results(revision, method);
+    let own = all.next()?;
+    let members = mcp_wire::from_str::<Extra>(result).unwrap_or_default();
+    let is_meant = |ty: &&TypeInfo| match ty.read(result) {
+        Ok(_) => true,
+        Err(error) => members.get(TAG).is_some() && error.pointer() != format!("/{TAG}"),
+    };
+    if own.read(result).is_ok() {
+        return Some(own);
+    }
+    Some(all.find(is_meant).unwrap_or(own))
+}
+
+/// The member that tells results apart.
+const TAG: &str = "resultType";
+
+/// Returns the protocol that has a method: the revision, or an extension of it.
+pub(crate) fn protocol_with(revision: Revision, method: &str) -> Protocol {
+    let has_it = |extension: &&Extension| extension.methods.iter().any(|row| row.name == method);
+    let mut extensions = Extension::of(revision).filter(|_| !has_method(revision, method));
+    let extension = extensions.find(has_it).map(Protocol::Extension);
+    extension.unwrap_or(Protocol::Revision(revision))
 }
 
 /// Returns the known name that is nearest to an unknown one, for an error: ` (did you mean ...?)`, or nothing.

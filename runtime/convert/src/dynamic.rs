@@ -173,8 +173,8 @@ impl Tables {
             }
         };
         let mut ty = plan.start.clone()?;
-        let mut value = match ty.read(text) {
-            Ok(value) => value,
+        let (mut value, is_framed) = match ty.read_framed(text) {
+            Ok(read) => read,
             Err(error) => {
                 if let Some(stop) = self.open_result(subject, from, to, text, cx) {
                     return Ok(Err(stop));
@@ -183,7 +183,7 @@ impl Tables {
                 let mended = self.mended(ty, text, error)?;
                 cx.enter(first.unwrap_or_else(|| self.id(from)));
                 cx.mended(mended.mends);
-                ty.read(&mended.text).map_err(Failure::Invalid)?
+                ty.read_framed(&mended.text).map_err(Failure::Invalid)?
             }
         };
         for step in &plan.steps {
@@ -215,9 +215,22 @@ impl Tables {
         }
         // A step adds little to a text, such as what a request says of its client.
         const ADDED: usize = 256;
-        ty.write_within(&value, text.len() + ADDED)
-            .map(Ok)
-            .ok_or_else(|| Failure::Unknown("a value of another type".to_owned()))
+        let written = (ty.write_within(&value, text.len() + ADDED))
+            .ok_or_else(|| Failure::Unknown("a value of another type".to_owned()))?;
+        if !is_framed {
+            return Ok(Ok(written));
+        }
+        // The schema of the receiver may say more of a value that is kept as text.
+        match ty.read_framed(written.text()) {
+            Ok(_) => Ok(Ok(written)),
+            Err(error) => {
+                let mended = self.mended(ty, written.text(), error)?;
+                cx.mended(mended.mends);
+                Json::from_text(&mended.text)
+                    .map(Ok)
+                    .map_err(Failure::Invalid)
+            }
+        }
     }
 
     /// Converts a value from one revision to another, step by step, with no text in between.

@@ -64,7 +64,7 @@ impl Diagnostic {
 
     /// Returns the same of a text that stands at `pointer` of a longer one.
     #[must_use]
-    pub(crate) fn within(self, pointer: &str) -> Self {
+    pub fn within(self, pointer: &str) -> Self {
         if pointer.is_empty() {
             return self;
         }

@@ -33,14 +33,14 @@ pub struct ProfileError {
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Introductions {
     all: Vec<Introduction>,
     instructions: Option<String>,
     is_nameless: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Introduction {
     revision: Revision,
     info: Json,
@@ -281,7 +281,7 @@ fn said_in(
         revision,
         why,
     };
-    match mcp_revisions_tables::convert(part, own, revision, json.text(), cx) {
+    match mcp_revisions_tables::values::convert(part, own, revision, json.text(), cx) {
         Ok(Outcome::Exact(json)) => Ok((json, Vec::new())),
         Ok(Outcome::Reversible(json, losses) | Outcome::Lossy(json, losses)) => Ok((json, losses)),
         Ok(Outcome::Rejected(problem)) => Err(error(problem.error.message)),

@@ -1,40 +1,33 @@
 //! The thin core of the Model Context Protocol (MCP) in every revision: which revision a message speaks, and the message
 //! in another one.
 //!
-//! Functions of texts, without input and output: a server, a client or a gateway that has a transport puts them in front
-//! of what it has. A request comes in:
+//! Functions of texts, without input and output: a server or a gateway that has a transport puts them in front of what it
+//! has. [`Front`] does that for one client and a server of one revision:
 //!
 //! ```
-//! use mcp_revisions_core::{MessageContext, NegotiatedMessage, Revision, RevisionSet, convert_message, negotiate, peek};
+//! use mcp_revisions_core::{Front, FrontOutput, Json, Profile, Revision};
 //!
 //! // This server has always spoken 2025-06-18; its client speaks 2026-07-28.
-//! let text = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"add","arguments":{"a":1},"_meta":{
+//! let profile = Profile::new(&Json::from_text(r#"{"name":"adder","version":"1"}"#)?, &Json::from_text("{}")?);
+//! let mut front = Front::new(Revision::V2025_06_18, profile)?;
+//! let call = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"add","arguments":{"a":1},"_meta":{
 //!     "io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+//! let to_server = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"arguments":{"a":1},"name":"add"}}"#;
+//! assert_eq!(front.from_client(call), [FrontOutput::Forward(to_server.to_owned())]);
 //!
-//! let served = RevisionSet::all();
-//! let session = None;
-//! let message = peek(text.as_bytes())?;
-//! let negotiated = negotiate(&message, None, served)?.within(session, served)?;
-//! assert_eq!(negotiated, NegotiatedMessage::Single(Revision::V2026_07_28));
-//!
-//! let (request, losses) = convert_message(text, Revision::V2026_07_28, Revision::V2025_06_18, &MessageContext::default())?;
-//! # assert!(losses.is_empty(), "{losses:?}");
-//! # assert_eq!(request.text(), r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"arguments":{"a":1},"name":"add"}}"#);
-//!
-//! // Its result goes back; a response does not say which method it answers, so the context does.
 //! let result = r#"{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"3"}]}}"#;
-//! let context = MessageContext::default().answering("tools/call");
-//! let (response, _) = convert_message(result, Revision::V2025_06_18, Revision::V2026_07_28, &context)?;
-//! assert!(response.text().contains(r#""resultType":"complete""#));
+//! let [FrontOutput::Forward(to_client)] = &*front.from_server(result) else { panic!("a response goes on") };
+//! assert!(to_client.contains(r#""resultType":"complete""#));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! | to | call |
 //! |---|---|
+//! | put it in front of a server | [`Front`] |
 //! | look at a message without reading it whole | [`peek()`] |
 //! | find out which revision it speaks | [`negotiate()`], then [`Negotiation::within`] its session |
 //! | answer `initialize` and `server/discover` | [`negotiate_initialize`], [`Introductions`] |
-//! | convert a whole message | [`convert_message`]; [`convert_messages`] also takes a batch |
+//! | convert a whole message | [`convert_message`] |
 //! | convert a part of one, or an error | [`Route::convert`], [`Route::convert_error`] |
 //! | refuse a message | [`errors`], each with code, data and HTTP status |
 //! | read and write headers | [`headers`] |
@@ -51,6 +44,7 @@ mod definition;
 mod diagnostic;
 mod envelope;
 pub mod errors;
+mod front;
 pub mod headers;
 mod introductions;
 mod losses;
@@ -63,26 +57,28 @@ mod route;
 mod rows;
 pub mod translate;
 
-pub use definition::{convert_bare, is_bare, whole_message};
 pub use diagnostic::{Conversion, ConversionError, Diagnostic};
-pub use envelope::{ReadMessages, read_messages};
 pub use errors::Refusal;
+pub use front::{Front, FrontOutput};
 pub use headers::Headers;
 pub use introductions::{Introductions, ProfileError};
 pub use losses::{LossHook, MessageLosses, PeerRole};
-pub use message::{
-    ConvertedMessages, MessageContext, check_answered, check_sent, convert_message,
-    convert_messages,
-};
+pub use message::{MessageContext, convert_message};
 pub use negotiate::{
-    NegotiatedMessage, Negotiation, is_handshake, negotiate, negotiate_element,
-    negotiate_initialize, takes_session_operations,
+    NegotiatedMessage, Negotiation, negotiate, negotiate_element, negotiate_initialize,
 };
 pub use profile::Profile;
 pub use protocol::Protocol;
 pub use revision_set::RevisionSet;
 pub use route::Route;
-pub use rows::{find_method, has_method, known_method};
 
 pub use mcp_revisions_tables::*;
-pub use mcp_wire::{MessageKind, Peeked, Unreadable, peek};
+pub use mcp_wire::{ErrorObject, Json, MessageKind, Peeked, Unreadable, peek};
+
+/// Files of messages and definitions for the program `mcp-rev`: no part of what a server or a gateway needs.
+#[doc(hidden)]
+pub mod program {
+    pub use crate::definition::{convert_bare, is_bare, whole_message};
+    pub use crate::envelope::{ReadMessages, read_messages};
+    pub use crate::message::{ConvertedMessages, check_answered, check_sent, convert_messages};
+}

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use mcp_revisions_tables::{Loss, Rejected, Revision, Severity};
+use mcp_revisions_tables::{Dropped, Loss, Rejected, Revision, Severity};
 use mcp_wire::{ErrorObject, RequestId};
 
 use crate::diagnostic::ConversionError;
@@ -89,6 +89,23 @@ impl LossHook {
             request,
             losses,
             undelivered: None,
+        });
+    }
+
+    /// Calls the hook with a notification that no peer of this role and revision gets, by this rule.
+    pub fn tell_dropped(&self, peer: (PeerRole, Revision), method: &str, rule: &'static str) {
+        let dropped = ConversionError::Dropped(Dropped {
+            rule,
+            step: "",
+            pointer: String::new(),
+        });
+        self.call(&MessageLosses {
+            peer: peer.0,
+            revision: peer.1,
+            method,
+            request: None,
+            losses: &[],
+            undelivered: Some(&dropped),
         });
     }
 

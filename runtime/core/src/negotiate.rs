@@ -2,8 +2,8 @@
 //!
 //! A claim in `_meta` comes first, then `initialize`, the session, the header, and at last the latest revision that had
 //! no header to send. Nothing is inferred for a per-request message from an earlier one: its session is not looked at.
-//! A message that says nothing by itself is [`OfSession`](Negotiation::OfSession): a transport learns from that whether
-//! it has to find a session first.
+//! A message that says nothing by itself belongs to a session: [`Negotiation::needs_session`] tells a transport whether it
+//! has to find one first.
 
 use mcp_revisions_tables::{Lifecycle, ProtocolHeader, ProtocolRule, Revision, methods};
 use mcp_wire::{MessageKind, Peeked, Raw, meta};
@@ -12,20 +12,24 @@ use crate::Headers;
 use crate::RevisionSet;
 use crate::errors::{self, Refusal};
 
-/// What one look at a message says of its revision.
+/// What one look at a message says of its revision, to a server of some revisions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Negotiation {
+pub struct Negotiation {
+    stage: NegotiationStage,
+    served: RevisionSet,
+}
+
+/// How far a message by itself says its revision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NegotiationStage {
     /// Its meaning does not depend on earlier messages.
     Known(NegotiatedMessage),
-    /// It says nothing of its revision: that is its session's.
-    OfSession {
-        /// The revision where no session is open.
-        otherwise: Option<Revision>,
-        /// Whether a transport that has sessions refuses it without one; else it belongs to a session that it names.
-        is_required: bool,
-        /// Whether it is a batch.
-        is_batch: bool,
-    },
+    /// It claims this revision, and belongs to a session if it names one.
+    Claimed(Revision),
+    /// It belongs to its session; outside of any it is of this revision.
+    InSession(Option<Revision>),
+    /// The same of a batch.
+    BatchInSession(Option<Revision>),
 }
 
 /// A message whose revision is known.
@@ -51,13 +55,14 @@ pub fn negotiate(
     served: RevisionSet,
 ) -> Result<Negotiation, Box<Refusal>> {
     let around = Around { headers, served };
-    match message.kind {
+    let stage = match message.kind {
         MessageKind::Batch => negotiate_batch(around),
         MessageKind::Request => negotiate_request(message, around),
         MessageKind::Notification | MessageKind::Response | MessageKind::Error => {
             negotiate_unanswered(message, around)
         }
-    }
+    }?;
+    Ok(Negotiation { stage, served })
 }
 
 impl Negotiation {
@@ -65,35 +70,32 @@ impl Negotiation {
     ///
     /// # Errors
     /// The error to answer with, if the message is a request.
-    pub fn within(
-        self,
-        session: Option<Revision>,
-        served: RevisionSet,
-    ) -> Result<NegotiatedMessage, Box<Refusal>> {
-        let (otherwise, is_batch) = match self {
-            Self::Known(negotiated) => return Ok(negotiated),
-            Self::OfSession {
-                otherwise,
-                is_batch,
-                ..
-            } => (otherwise, is_batch),
-        };
-        match session.or(otherwise) {
-            Some(revision) if !is_batch => Ok(NegotiatedMessage::Single(revision)),
-            Some(revision) if revision.has_rule(ProtocolRule::Batch) => {
-                Ok(NegotiatedMessage::Batch(revision))
+    pub fn within(self, session: Option<Revision>) -> Result<NegotiatedMessage, Box<Refusal>> {
+        match self.stage {
+            NegotiationStage::Known(negotiated) => Ok(negotiated),
+            NegotiationStage::Claimed(revision) => {
+                Ok(NegotiatedMessage::Single(session.unwrap_or(revision)))
             }
-            _ if is_batch => Err(no_batch()),
-            _ => Err(errors::missing_meta(meta::PROTOCOL_VERSION, served)),
+            NegotiationStage::InSession(otherwise) => match session.or(otherwise) {
+                Some(revision) => Ok(NegotiatedMessage::Single(revision)),
+                None => Err(errors::missing_meta(meta::PROTOCOL_VERSION, self.served)),
+            },
+            NegotiationStage::BatchInSession(otherwise) => match session.or(otherwise) {
+                Some(revision) if revision.has_rule(ProtocolRule::Batch) => {
+                    Ok(NegotiatedMessage::Batch(revision))
+                }
+                _ => Err(no_batch()),
+            },
         }
     }
 
     /// Returns whether the message belongs to a session: `has_session` says whether its POST names one.
     #[must_use]
     pub fn needs_session(self, has_session: bool) -> bool {
-        match self {
-            Self::Known(_) => false,
-            Self::OfSession { is_required, .. } => is_required || has_session,
+        match self.stage {
+            NegotiationStage::Known(_) => false,
+            NegotiationStage::Claimed(_) => has_session,
+            NegotiationStage::InSession(_) | NegotiationStage::BatchInSession(_) => true,
         }
     }
 }
@@ -194,15 +196,11 @@ fn requested_version(message: &Peeked<'_>) -> Option<String> {
     message.param("protocolVersion")?.read().ok()
 }
 
-fn negotiate_batch(around: Around<'_>) -> Result<Negotiation, Box<Refusal>> {
+fn negotiate_batch(around: Around<'_>) -> Result<NegotiationStage, Box<Refusal>> {
     let named = header_version(around).flatten();
     let otherwise = negotiate_handshake(around, None)?;
     if named.is_none_or(is_handshake) {
-        Ok(Negotiation::OfSession {
-            otherwise,
-            is_required: true,
-            is_batch: true,
-        })
+        Ok(NegotiationStage::BatchInSession(otherwise))
     } else {
         Err(no_batch())
     }
@@ -211,7 +209,7 @@ fn negotiate_batch(around: Around<'_>) -> Result<Negotiation, Box<Refusal>> {
 fn negotiate_request(
     message: &Peeked<'_>,
     around: Around<'_>,
-) -> Result<Negotiation, Box<Refusal>> {
+) -> Result<NegotiationStage, Box<Refusal>> {
     let served = around.served;
     if let Some(claim) = message.meta.protocol_version {
         return negotiate_claim(message, claim, around);
@@ -219,7 +217,7 @@ fn negotiate_request(
     let method = message.method.as_deref().unwrap_or_default();
     if method == methods::INITIALIZE {
         return if served.has(Lifecycle::Handshake) {
-            Ok(Negotiation::Known(NegotiatedMessage::Initialize))
+            Ok(NegotiationStage::Known(NegotiatedMessage::Initialize))
         } else {
             let requested = requested_version(message).unwrap_or_default();
             Err(errors::unsupported_version(&requested, served))
@@ -232,27 +230,14 @@ fn negotiate_request(
         return Err(errors::missing_meta(meta::PROTOCOL_VERSION, served));
     }
     let otherwise = negotiate_handshake(around, None)?;
-    Ok(of_session(otherwise))
+    Ok(NegotiationStage::InSession(otherwise))
 }
 
 /// Returns what a message is that claims this revision: with a handshake it is its session's, where it names one.
-fn of_claim(revision: Revision) -> Negotiation {
+fn of_claim(revision: Revision) -> NegotiationStage {
     match revision.lifecycle() {
-        Lifecycle::PerRequest => Negotiation::Known(NegotiatedMessage::Single(revision)),
-        Lifecycle::Handshake => Negotiation::OfSession {
-            otherwise: Some(revision),
-            is_required: false,
-            is_batch: false,
-        },
-    }
-}
-
-/// Of the session that it has to have.
-fn of_session(otherwise: Option<Revision>) -> Negotiation {
-    Negotiation::OfSession {
-        otherwise,
-        is_required: true,
-        is_batch: false,
+        Lifecycle::PerRequest => NegotiationStage::Known(NegotiatedMessage::Single(revision)),
+        Lifecycle::Handshake => NegotiationStage::Claimed(revision),
     }
 }
 
@@ -261,7 +246,7 @@ fn negotiate_claim(
     message: &Peeked<'_>,
     claim: Raw<'_>,
     around: Around<'_>,
-) -> Result<Negotiation, Box<Refusal>> {
+) -> Result<NegotiationStage, Box<Refusal>> {
     let served = around.served;
     let claim = claim
         .as_str()
@@ -271,7 +256,7 @@ fn negotiate_claim(
         && served.contains(revision)
     {
         return Ok(match message.method.as_deref() {
-            Some(methods::INITIALIZE) => Negotiation::Known(NegotiatedMessage::Initialize),
+            Some(methods::INITIALIZE) => NegotiationStage::Known(NegotiatedMessage::Initialize),
             _ => of_claim(revision),
         });
     }
@@ -294,7 +279,7 @@ fn negotiate_claim(
 fn negotiate_unanswered(
     message: &Peeked<'_>,
     around: Around<'_>,
-) -> Result<Negotiation, Box<Refusal>> {
+) -> Result<NegotiationStage, Box<Refusal>> {
     let served = around.served;
     let claim = message.meta.protocol_version.and_then(Raw::as_str);
     if let Some(claim) = claim {
@@ -309,10 +294,10 @@ fn negotiate_unanswered(
         && !is_handshake(version)
         && served.contains(version)
     {
-        return Ok(Negotiation::Known(NegotiatedMessage::Single(version)));
+        return Ok(NegotiationStage::Known(NegotiatedMessage::Single(version)));
     }
     let otherwise = served.latest(Lifecycle::PerRequest);
-    negotiate_handshake(around, otherwise).map(of_session)
+    negotiate_handshake(around, otherwise).map(NegotiationStage::InSession)
 }
 
 /// Returns what a message is outside of a session: of the header's revision, else of one that has no such header, else of what

@@ -43,17 +43,12 @@ impl Protocol {
         }
     }
 
-    /// Returns the names of its types or methods, for the suggestion of an error.
+    /// Returns its types.
     #[must_use]
-    pub fn names(self, of_types: bool) -> Vec<&'static str> {
-        let (types, methods) = match self {
-            Self::Revision(revision) => (revision.types(), revision.methods()),
-            Self::Extension(extension) => (extension.types, extension.methods),
-        };
-        if of_types {
-            types.iter().map(|ty| ty.name).collect()
-        } else {
-            methods.iter().map(|method| method.name).collect()
+    pub fn types(self) -> &'static [TypeInfo] {
+        match self {
+            Self::Revision(revision) => revision.types(),
+            Self::Extension(extension) => extension.types,
         }
     }
 

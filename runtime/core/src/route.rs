@@ -1,6 +1,7 @@
 //! The way between two protocols: the tables that lead from the one to the other, and the conversions by them.
 
-use mcp_revisions_tables::{Context, Extension, Pair, Part, Subject, TABLES, Tables};
+use mcp_revisions_tables::values::TABLES;
+use mcp_revisions_tables::{Context, Extension, Pair, Part, Subject, Tables};
 use mcp_wire::{Direction, ErrorObject, Json, MethodInfo, TypeInfo};
 
 use crate::diagnostic::{Conversion, ConversionError, Diagnostic, conversion};
@@ -215,13 +216,12 @@ impl Route {
         text: &str,
         mut cx: Context,
     ) -> Conversion<Json> {
-        let subject = match subject {
-            Subject::Method(method, Part::Result, _) => {
-                let ty = self.extension_result(method);
-                ty.map_or(subject, Subject::Type)
-            }
-            _ => subject,
+        let own = match subject {
+            Subject::Method(method, Part::Result, _) => self.extension_result(method),
+            _ => None,
         };
+        let ordinary = own.map(|_| (subject, cx.clone()));
+        let subject = own.map_or(subject, Subject::Type);
         if self.from == to {
             let json = Json::from_text(text);
             return Ok((
@@ -230,8 +230,29 @@ impl Route {
             ));
         }
         let result = (self.tables).convert(subject, self.from, to, text, &mut cx);
-        let result = result.map_err(|failure| ConversionError::of_subject(subject, failure))?;
-        conversion(cx.finish(result))
+        let result = result.map_err(|failure| ConversionError::of_subject(subject, failure));
+        match (result, ordinary) {
+            (Err(invalid), Some((subject, cx))) => {
+                (self.convert_ordinary(subject, text, cx)).unwrap_or(Err(invalid))
+            }
+            (result, _) => conversion(cx.finish(result?)),
+        }
+    }
+
+    /// Converts a result that is none of the extension's, between the revisions that the ends rest on; `None` if it is none of
+    /// theirs either.
+    fn convert_ordinary(
+        &self,
+        subject: Subject<'_>,
+        text: &str,
+        mut cx: Context,
+    ) -> Option<Conversion<Json>> {
+        let [from, to] = (self.ends).map(|end| Protocol::from(end.revision()).place(&TABLES));
+        let result = (TABLES.convert(subject, from?, to?, text, &mut cx)).ok()?;
+        match conversion(cx.finish(result)) {
+            Err(ConversionError::Rejected(_)) => None,
+            converted => Some(converted),
+        }
     }
 
     /// Converts the error that answers a method.

@@ -1,4 +1,5 @@
-//! Texts on their way between an application's revision and that of its peer, both ways: what a connection converts by.
+//! Texts on their way between an application's revision and that of its peer, both ways: what the connections of
+//! `mcp-revisions-sansio` convert by. Another author has [`Front`](crate::Front) and [`convert_message`](crate::convert_message).
 //!
 //! A text of the application's own revision is handed on as it is: its reader checks it.
 //!
@@ -15,9 +16,10 @@ use mcp_wire::{Direction, ErrorObject, Json, MethodKind, RequestId};
 use crate::diagnostic::{Conversion, ConversionError, conversion};
 use crate::errors;
 use crate::losses::{LossHook, MessageLosses, PeerRole, refused};
+pub use crate::negotiate::{is_handshake, takes_session_operations};
 use crate::profile::Profile;
 use crate::route::Route;
-use crate::rows::{find_method, has_method, known_method};
+pub use crate::rows::{find_method, has_method, known_method};
 
 /// The conversions of one end: between its application and its peers.
 #[derive(Debug, Clone)]
@@ -77,7 +79,7 @@ impl Translator {
     /// Returns the name in the application's revision of a method that a peer names, of those that the peer sends.
     #[must_use]
     pub fn app_name<'m>(&self, method: &'m str, peer: Revision) -> &'m str {
-        mcp_revisions_tables::method_name(method, self.own.back(), peer, self.app)
+        mcp_revisions_tables::values::method_name(method, self.own.back(), peer, self.app)
     }
 
     /// Returns the name in a peer's revision of a method of the application, of those that this end sends.
@@ -89,7 +91,7 @@ impl Translator {
     /// Returns the name in a peer's revision of a method of the application; `sender` sends its requests.
     #[must_use]
     pub fn name_in<'m>(&self, peer: Revision, method: &'m str, sender: Direction) -> &'m str {
-        mcp_revisions_tables::method_name(method, sender, self.app, peer)
+        mcp_revisions_tables::values::method_name(method, sender, self.app, peer)
     }
 
     /// Returns whether a revision answers a client's request of that method with `input_required` where it wants to know more.
@@ -412,7 +414,7 @@ impl Translator {
 /// # Errors
 /// A text that is not valid.
 pub fn read_part(subject: Subject<'_>, of: Revision, text: &str) -> Conversion<Json> {
-    let read = mcp_revisions_tables::convert(subject, of, of, text, Context::default());
+    let read = mcp_revisions_tables::values::convert(subject, of, of, text, Context::default());
     conversion(read.map_err(|failure| ConversionError::of_subject(subject, failure))?)
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use mcp_revisions_core::{Diagnostic, Lifecycle, Loss, RequiresState, Revision};
+use mcp_revisions_core::{ConversionError, Lifecycle, Loss, Revision};
 use mcp_wire::{Decode, Encode, ErrorObject, Integer, Json, Map, Peeked, Raw, Request, RequestId};
 
 use super::quote::shown;
@@ -229,18 +229,14 @@ impl Retry {
     }
 }
 
-/// Why a request has no answer of the server.
+/// Why a request has no answer of the server, or was not taken.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Failure {
-    /// The server's revision has no such message; an adapter is required.
-    NeedsAdapter(RequiresState),
-    /// The params, or the answer, cannot be carried over; the error that the specification calls for.
+    /// The params, or the answer, were not converted, and why.
+    NotConverted(ConversionError),
+    /// The receiver's revision cannot be sent the params, or the answer; the error that the specification calls for.
     Rejected(ErrorObject),
-    /// The params are not of the application's revision.
-    InvalidParams(Box<Diagnostic>),
-    /// The application's revision does not have that method, or no such params.
-    UnknownMethod(String),
     /// The answer is not what the method is answered with in the server's revision.
     InvalidResult(String),
     /// Client and server have no revision in common; these are the server's.
@@ -266,6 +262,13 @@ pub enum Failure {
     Cancelled,
     /// The application did not answer in time what the server asked.
     Unanswered,
+    /// As many requests wait for an answer as [`Limits::max_pending_requests`](crate::Limits::max_pending_requests) allows: this
+    /// one was not taken.
+    TooManyPending,
+    /// The client is willing to speak no revision at all.
+    NoRevisions,
+    /// The server reads nothing of what it is sent: this was not taken.
+    NotRead,
 }
 
 impl Failure {
@@ -305,16 +308,12 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NeedsAdapter(needs) => needs.fmt(f),
+            Self::NotConverted(error) => error.fmt(f),
             Self::Rejected(error) => write!(
                 f,
                 "cannot be carried over: {} ({})",
                 error.message, error.code
             ),
-            Self::InvalidParams(error) => {
-                write!(f, "params are not of the application's revision: {error}")
-            }
-            Self::UnknownMethod(what) => f.write_str(what),
             Self::InvalidResult(what) => write!(f, "the server's answer is not valid: {what}"),
             Self::NoCommonRevision(versions) if versions.is_empty() => {
                 f.write_str("no revision in common with the server")
@@ -344,6 +343,13 @@ impl fmt::Display for Failure {
             Self::Ended(how) => write!(f, "the server ended before the answer{how}"),
             Self::Cancelled => f.write_str("cancelled"),
             Self::Unanswered => f.write_str("the server's questions were not answered in time"),
+            Self::TooManyPending => f.write_str(
+                "too many requests wait for an answer: wait for some, or raise `Limits::max_pending_requests`",
+            ),
+            Self::NoRevisions => f.write_str(
+                "the client speaks no revision: name some in `Options::with_revisions`",
+            ),
+            Self::NotRead => f.write_str("the server takes nothing of what it is sent"),
         }
     }
 }
@@ -352,39 +358,11 @@ impl std::error::Error for Failure {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::NotNegotiated(why, _) => Some(why.as_ref()),
-            Self::InvalidParams(error) => Some(&**error),
+            Self::NotConverted(error) => Some(error),
             _ => None,
         }
     }
 }
-
-/// Why a client did not take a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum RequestRefusal {
-    /// As many requests wait for an answer as [`Limits::max_pending_requests`](crate::Limits::max_pending_requests) allows.
-    TooManyPending,
-    /// The client is willing to speak no revision at all.
-    NoRevisions,
-    /// The server reads nothing of what it is sent.
-    NotRead,
-}
-
-impl fmt::Display for RequestRefusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::TooManyPending => {
-                "too many requests wait for an answer: wait for some, or raise `Limits::max_pending_requests`"
-            }
-            Self::NoRevisions => {
-                "the client speaks no revision: name some in `Options::with_revisions`"
-            }
-            Self::NotRead => "the server takes nothing of what it is sent",
-        })
-    }
-}
-
-impl std::error::Error for RequestRefusal {}
 
 /// Returns what a peer answered.
 pub(crate) fn outcome(message: &Peeked<'_>) -> Result<Json, ErrorObject> {

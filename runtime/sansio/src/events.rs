@@ -58,6 +58,9 @@ pub enum Event {
     Cancelled(Cancelled),
     /// The one answer to a request of [`Connection::ask`](super::Connection::ask).
     Answered(Answered),
+    /// At a server that is [late](super::server::Server::late): this client introduces itself, to be answered with
+    /// [`Connection::introduce`](super::Connection::introduce). Until then its messages wait.
+    Introduced(Arc<Caller>),
     /// At a server: `initialize` opened a session of this revision.
     Opened(Revision),
     /// At a server: the client of the session wants log notifications from this level on.
@@ -377,7 +380,7 @@ impl Caller {
     ) -> Result<Option<Outcome<Json>>, Failure> {
         let Some(part) = part else { return Ok(None) };
         let cx = Context::new(UnknownFields::Drop);
-        mcp_revisions_core::convert(
+        mcp_revisions_core::values::convert(
             Subject::Type(type_name),
             self.revision,
             revision,

@@ -42,10 +42,7 @@ pub mod transport;
 pub(crate) mod unread;
 mod withdrawn;
 
-pub use ask::{
-    Answer, Answered, Failure, InputRequired, OutgoingRequest, Question, RequestRefusal, Retry,
-    Token,
-};
+pub use ask::{Answer, Answered, Failure, InputRequired, OutgoingRequest, Question, Retry, Token};
 pub use connection::{Connection, Role};
 pub use events::{
     Caller, Cancelled, CustomNotification, CustomRequest, Event, Exchange, Fate, Ignored,

@@ -24,6 +24,9 @@ pub struct Limits {
     pub max_input_requests: usize,
     /// Time that a call waits for the responses of its client. Default: 10 minutes.
     pub client_response_timeout: Duration,
+    /// Time that messages wait until it is known which application serves their client, at a server that learns it late.
+    /// Default: 10 minutes.
+    pub introduction_timeout: Duration,
     /// Suspended calls of one connection, which wait for their client to retry. Default: 1,000.
     pub max_suspended_requests: usize,
     /// Suspended calls of one service over HTTP, where each has a connection of its own. Default: 10,000, of which one
@@ -63,6 +66,7 @@ impl Default for Limits {
             max_input_rounds: 10,
             max_input_requests: 100,
             client_response_timeout: Duration::from_secs(600),
+            introduction_timeout: Duration::from_secs(600),
             max_suspended_requests: 1_000,
             max_suspended_requests_in_total: 10_000,
             max_change_streams: 100,

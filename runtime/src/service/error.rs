@@ -1,5 +1,7 @@
 //! Why a call has no result: one type for handlers and for clients.
 
+use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_revisions_core::{Lifecycle, Revision};
@@ -7,7 +9,7 @@ use mcp_wire::ErrorObject;
 
 use crate::errors;
 use crate::methods;
-use mcp_revisions_sansio::{Failure, RequestRefusal};
+use mcp_revisions_sansio::Failure;
 
 /// Maximum number of bytes of a URI that an error repeats.
 const URI_BYTES: usize = 2 << 10;
@@ -33,6 +35,10 @@ pub enum Error {
     /// The user cancelled the elicitation (`action: "cancel"`).
     #[error("the user dismissed the question")]
     Cancelled,
+    /// The client cannot be asked: it has not declared the capability. The value is the error that its call ends with, unless
+    /// the handler goes on.
+    #[error("{} ({})", .0.message, .0.code)]
+    CannotAsk(ErrorObject),
     /// The client has not answered the question yet: the call ends with it, and starts over with the answer. The result of
     /// its handler is not used. See [`RequestContext::stateless`](super::RequestContext::stateless).
     #[error("the call starts over once its question is answered")]
@@ -42,26 +48,74 @@ pub enum Error {
     Rpc(ErrorObject),
     /// A message is not valid.
     #[error("{0}")]
-    Decode(mcp_wire::Error),
-    /// The request of a client failed without a response; the value says why.
+    Decode(#[source] mcp_wire::Error),
+    /// The request of a client failed without a response, or was not taken; the value says why.
     #[error("{0}")]
-    RequestFailed(Failure),
-    /// The client did not accept the call; the value says why. Calls beyond
-    /// [`Limits::max_pending_requests`](crate::Limits::max_pending_requests) wait for room, and do not get it.
-    #[error("{0}")]
-    QueueFull(RequestRefusal),
+    RequestFailed(#[source] Failure),
     /// The response did not arrive in time.
     #[error("no answer within {0:?}")]
     Timeout(Duration),
-    /// The transport failed; the text says how.
+    /// The transport failed.
     #[error("{0}")]
-    Transport(String),
+    Transport(#[source] TransportError),
     /// An internal error. **The text is sent to the peer.**
     #[error("{0}")]
     Internal(String),
 }
 
+/// A failure of the transport, and the error of the system that it comes from, if there is one.
+#[derive(Debug, Clone)]
+pub struct TransportError {
+    text: String,
+    cause: Option<Arc<io::Error>>,
+}
+
+impl TransportError {
+    /// Returns the kind of the system's error, such as [`io::ErrorKind::ConnectionRefused`]; `None` if it was none of the system.
+    #[must_use]
+    pub fn kind(&self) -> Option<io::ErrorKind> {
+        self.cause.as_ref().map(|cause| cause.kind())
+    }
+}
+
+impl std::fmt::Display for TransportError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for TransportError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.cause.as_deref().map(|cause| cause as _)
+    }
+}
+
+/// Two are equal if they say the same, of the same kind.
+impl PartialEq for TransportError {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text && self.kind() == other.kind()
+    }
+}
+
+impl From<String> for TransportError {
+    fn from(text: String) -> Self {
+        Self { text, cause: None }
+    }
+}
+
+impl From<io::Error> for TransportError {
+    fn from(error: io::Error) -> Self {
+        let (text, cause) = (error.to_string(), Some(Arc::new(error)));
+        Self { text, cause }
+    }
+}
+
 impl Error {
+    /// Creates an error of the transport.
+    pub(crate) fn transport(why: impl Into<String>) -> Self {
+        Self::Transport(why.into().into())
+    }
+
     /// Creates an error of the application, with its own code.
     #[must_use]
     pub fn application(code: i64, message: impl Into<String>) -> Self {
@@ -78,7 +132,7 @@ impl Error {
     #[must_use]
     pub fn into_object(self, revision: Revision) -> ErrorObject {
         match self {
-            Self::Rpc(error) => error,
+            Self::Rpc(error) | Self::CannotAsk(error) => error,
             Self::InvalidParams(why) => errors::invalid_params(&why).error,
             Self::Decode(error) => errors::invalid_params(&errors::abridged(&error)).error,
             Self::MethodNotFound(method) => {
@@ -120,6 +174,7 @@ impl Error {
                 | Self::MethodNotFound(_)
                 | Self::ResourceNotFound(_)
                 | Self::Rpc(_)
+                | Self::CannotAsk(_)
                 | Self::Decode(_)
         )
     }
@@ -152,17 +207,14 @@ impl From<mcp_wire::Error> for Error {
     }
 }
 
-impl From<RequestRefusal> for Error {
-    fn from(refused: RequestRefusal) -> Self {
-        match refused {
-            RequestRefusal::NotRead => Self::Transport(refused.to_string()),
-            _ => Self::QueueFull(refused),
-        }
+impl From<Box<Failure>> for Error {
+    fn from(failure: Box<Failure>) -> Self {
+        Self::RequestFailed(*failure)
     }
 }
 
-impl From<std::io::Error> for Error {
-    fn from(error: std::io::Error) -> Self {
-        Self::Transport(error.to_string())
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        Self::Transport(error.into())
     }
 }

@@ -13,7 +13,7 @@ pub(super) fn params_meant<App: Spoken>(
 ) -> Option<(Json, Vec<Loss>)> {
     let subject = Subject::Method(method, Part::Params, Some(sender));
     let (app, text) = (App::REVISION, params.text());
-    match mcp_revisions_core::convert(subject, app, app, text, Default::default()) {
+    match mcp_revisions_core::values::convert(subject, app, app, text, Default::default()) {
         Ok(Outcome::Lossy(params, losses)) => Some((params, losses)),
         _ => None,
     }

@@ -2,9 +2,9 @@
 
 use mcp_revisions::errors::Refusal;
 use mcp_revisions::mcp_wire::Json;
+use mcp_revisions::translate::takes_session_operations;
 use mcp_revisions::{
     Headers, Lifecycle, NegotiatedMessage, Revision, RevisionSet, negotiate_element, peek,
-    takes_session_operations,
 };
 
 use crate::support::{Channel, NOW, body, negotiated};
@@ -32,7 +32,7 @@ fn negotiate(
     served: RevisionSet,
 ) -> Result<NegotiatedMessage, Box<Refusal>> {
     let message = peek(text.as_bytes()).unwrap();
-    mcp_revisions::negotiate(&message, headers, served)?.within(session, served)
+    mcp_revisions::negotiate(&message, headers, served)?.within(session)
 }
 
 fn found(

@@ -17,6 +17,7 @@ mod hostile;
 mod http;
 mod interleaving;
 mod ladder;
+mod late;
 mod matrix;
 mod mistakes;
 mod others;

@@ -36,33 +36,20 @@ const MISTAKES: &[(&str, &str, &[&str])] = &[
     (
         "async fn f(_: NoArguments, _: NoArguments) -> String { String::new() }",
         r#"router().tool("a", "", f)"#,
-        &[
-            "is not a handler",
-            "async fn(Arguments, RequestContext<Latest>)",
-        ],
-    ),
-    (
-        "async fn f(_: RequestContext<Latest>, _: NoArguments) -> String { String::new() }",
-        r#"router().tool("a", "", f)"#,
-        &[
-            "is not a handler",
-            "async fn(Arguments, RequestContext<Latest>)",
-        ],
-    ),
-    (
-        "async fn f(_: NoArguments, _: State<u8>) -> String { String::new() }",
-        r#"router().tool("a", "", f)"#,
-        &["is not a handler", "with `State<S>` before these"],
+        &["is not a handler", "at most one struct of arguments"],
     ),
     (
         "async fn f(_: RequestContext<()>) -> String { String::new() }",
         r#"router().tool("a", "", f)"#,
-        &["is not a handler", "async fn(RequestContext<Latest>)"],
+        &[
+            "is not a handler",
+            "values of the context: `RequestContext`",
+        ],
     ),
     (
-        "async fn f(_: RequestContext) -> String { String::new() }",
-        r#"router().tool("a", "", f)"#,
-        &["missing generics for struct `RequestContext`"],
+        "struct S; impl S { async fn f(&self) -> String { String::new() } }",
+        r#"router().with_state(S).tool("a", "", S::f)"#,
+        &["is not a handler", "take `State<S>`, and call the method"],
     ),
     (
         "",
@@ -72,12 +59,12 @@ const MISTAKES: &[(&str, &str, &[&str])] = &[
     (
         "",
         r#"router().tool("a", "", "text")"#,
-        &["is not a handler", "async fn()"],
+        &["is not a handler", "expected an `async fn`"],
     ),
     (
         "async fn g() {} async fn f() -> String { let rc = Rc::new(1); g().await; rc.to_string() }",
         r#"router().tool("a", "", f)"#,
-        &["is not a handler", "across an `.await`"],
+        &["future cannot be sent between threads safely", "g().await"],
     ),
     (
         "",
@@ -141,7 +128,31 @@ const MISTAKES: &[(&str, &str, &[&str])] = &[
     (
         "async fn f() -> Vec<String> { Vec::new() }",
         r#"router().completion("a", "b", f)"#,
-        &["NoArguments", "String"],
+        &[
+            "the argument of this function is a text",
+            "what was typed so far",
+        ],
+    ),
+    (
+        "async fn f(_: String) -> String { String::new() }",
+        r#"router().resource("x://1", "a", f)"#,
+        &[
+            "is called without arguments here",
+            "use `Router::resource_template`",
+        ],
+    ),
+    (
+        "async fn l(_: u8) -> Vec<mcp::Tool> { Vec::new() } async fn c() -> String { String::new() }",
+        r#"router().dynamic_tools(l, c)"#,
+        &["takes the cursor of the page", "`Option<String>`"],
+    ),
+    (
+        "async fn l() -> String { String::new() } async fn c() -> String { String::new() }",
+        r#"router().dynamic_tools(l, c)"#,
+        &[
+            "a function that lists cannot answer with",
+            "`Vec` of all entries",
+        ],
     ),
     (
         "",

@@ -10,7 +10,8 @@ use mcp_revisions::sansio::client::{
     Answer, Channel, Client, Connection, Event, Failure, Options, OutgoingRequest, Output, Post,
     Profile, Token,
 };
-use mcp_revisions::{Headers, Lifecycle, Revision, RevisionSet, method_name};
+use mcp_revisions::values::method_name;
+use mcp_revisions::{Headers, Lifecycle, Revision, RevisionSet};
 use serde_json::{Value, json};
 
 const NOW: Duration = Duration::ZERO;

@@ -67,37 +67,39 @@ impl Reader<'_> {
 
     /// Returns which of the paths the next object has, found in one scan.
     ///
-    /// A path is there if each of its steps but the last leads to an object, and the last exists.
+    /// A path is there if each of its steps but the last leads to an object, and the last exists. One that leads to `null` is
+    /// there only if no other one is: some peers write all members.
     pub fn present(&mut self, paths: &'static Paths) -> Result<Present, Fault> {
         let all = match paths.paths.len() {
             128 => u128::MAX,
             count => bit(count) - 1,
         };
-        let mut found = 0;
-        self.clone().search(paths, 0, all, &mut found)?;
-        Ok(Present(found))
+        let (mut found, mut nulls) = (0, 0);
+        self.clone().search(paths, 0, all, &mut found, &mut nulls)?;
+        Ok(Present(if found == 0 { nulls } else { found }))
     }
 
     /// Returns the path whose first step is the first in the next object to be any path's first step.
     ///
-    /// Neither the value found nor anything after it is scanned.
+    /// Neither the value found nor anything after it is scanned, unless it is `null`: that counts if there is no other one.
     pub fn first_present(&mut self, paths: &'static Paths) -> Result<Option<usize>, Fault> {
         let mut ahead = self.clone();
         ahead.enter_object(paths.type_name)?;
-        let mut first = true;
+        let (mut first, mut null) = (true, None);
         while ahead.next_member(&mut first)? {
             let key = ahead.text_of_string()?;
             let found = paths
                 .paths
                 .iter()
                 .position(|path| path.first().is_some_and(|step| *step == key));
-            if found.is_some() {
+            ahead.colon()?;
+            if found.is_some() && ahead.peek() != b'n' {
                 return Ok(found);
             }
-            ahead.colon()?;
+            null = null.or(found);
             ahead.skip()?;
         }
-        Ok(None)
+        Ok(null)
     }
 
     /// Returns the fault of an object, the next value, that has none of the deciding members.
@@ -173,22 +175,28 @@ impl Reader<'_> {
         level: usize,
         active: u128,
         found: &mut u128,
+        nulls: &mut u128,
     ) -> Result<(), Fault> {
         self.enter_object(paths.type_name)?;
         let mut first = true;
         while self.next_member(&mut first)? {
             let key = self.text_of_string()?;
             self.colon()?;
+            let is_null = self.peek() == b'n';
             let mut deeper = 0;
             for (index, path) in paths.paths.iter().enumerate() {
                 if active & bit(index) == 0 || path.get(level).is_none_or(|step| *step != key) {
                     continue;
                 }
                 let is_last = path.len() == level + 1;
-                *(if is_last { &mut *found } else { &mut deeper }) |= bit(index);
+                *match (is_last, is_null) {
+                    (true, false) => &mut *found,
+                    (true, true) => &mut *nulls,
+                    (false, _) => &mut deeper,
+                } |= bit(index);
             }
             if deeper != 0 && self.peek() == b'{' {
-                self.search(paths, level + 1, deeper, found)?;
+                self.search(paths, level + 1, deeper, found, nulls)?;
             } else {
                 self.skip()?;
             }

@@ -9,7 +9,7 @@ mod mistakes;
 pub(crate) mod notes;
 mod value;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 use crate::error::Error;
@@ -55,12 +55,14 @@ pub fn mend(
     let mut edits = Edits::new(text);
     for _ in 0..ROUNDS {
         let built = edits.build();
+        let met = Cell::new(false);
         let cell = RefCell::new(Notes {
             mistakes,
             edits: Vec::new(),
         });
         let mut reader = Reader::new(&built.text);
         reader.mending = Some(&cell);
+        reader.frames = Some(&met);
         let result = read(&mut reader).and_then(|()| reader.finish());
         let mut notes = cell.into_inner();
         let result = match result {
@@ -123,6 +125,14 @@ impl Notes {
         })
     }
 
+    /// Returns the value of a required member that is absent.
+    fn absent(&self, of: &str, member: &str) -> Option<&'static str> {
+        self.fates(of, member).find_map(|fate| match fate {
+            MistakeFate::Value(value) | MistakeFate::Absent(value) => Some(value),
+            _ => None,
+        })
+    }
+
     /// Adds an edit, in the place of those within it.
     fn add(&mut self, edit: Edit) -> Result<(), Fault> {
         self.edits.retain(|other| !edit.covers(other));
@@ -154,8 +164,9 @@ impl Notes {
         let is_whole = fault.offset() == span.value;
         let fates: Vec<MistakeFate> = self.fates(unfit.of, unfit.member).collect();
         let meant = fates.iter().find_map(|fate| match fate {
-            MistakeFate::Means(from, to) if *from == value => Some((*to).to_owned()),
-            MistakeFate::Within(name) if is_whole && value != "[]" && value != "null" => {
+            MistakeFate::Means(from, to) if value::is_same(value, from) => Some((*to).to_owned()),
+            MistakeFate::Among(one) if value::holds(value, one) => Some((*one).to_owned()),
+            MistakeFate::Within(name) if is_whole && value != "null" => {
                 let name = Json::of(*name);
                 Some(format!("{{{}:{value}}}", name.text()))
             }
@@ -165,6 +176,15 @@ impl Notes {
         let range = (span.value, span.end);
         if let Some(meant) = meant {
             return self.replace(range, meant, fault);
+        }
+        if let Some(MistakeFate::Absent(known)) = fates
+            .iter()
+            .find(|fate| matches!(fate, MistakeFate::Absent(_)))
+        {
+            return match value {
+                "null" => self.replace(range, *known, fault),
+                _ => Err(fault),
+            };
         }
         let fault = match self.fit(text, span, fault) {
             Ok(()) => return Ok(()),
@@ -240,7 +260,7 @@ impl Notes {
             }
             FaultCause::Undecided(paths) if is_whole => {
                 let mut known = paths.paths.iter().filter_map(|path| match path {
-                    [member] => Some((member, self.value_of(paths.type_name, member)?)),
+                    [member] => Some((member, self.absent(paths.type_name, member)?)),
                     _ => None,
                 });
                 match known.next() {
@@ -253,7 +273,7 @@ impl Notes {
             FaultCause::Tag(tag) => {
                 let at = fault.offset();
                 let rest = text.get(at..).unwrap_or_default();
-                match self.value_of(tag.type_name, tag.member) {
+                match self.absent(tag.type_name, tag.member) {
                     Some(known) if rest.starts_with("null") => {
                         self.replace((at, at + "null".len()), known, fault)
                     }
@@ -278,7 +298,7 @@ impl Notes {
         fault: Fault,
     ) -> Result<(), Fault> {
         let object = text.get(span.value..span.end).unwrap_or_default();
-        if let Some(known) = self.value_of(of, member) {
+        if let Some(known) = self.absent(of, member) {
             return self.add(Edit::adding(span.value, member, known, fault));
         }
         let known = self.fates(of, member).find_map(|fate| match fate {
@@ -395,6 +415,27 @@ impl Reader<'_> {
         (notes.borrow_mut()).member(self.text, &unfit, span, fault)?;
         self.go_on(span.end);
         Ok(())
+    }
+
+    /// Leaves out the first one of two members with the key that stands at `key`: most readers take the last one.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn mend_duplicate(&self, object: usize, key: usize) -> Result<(), Fault> {
+        let fault = Fault::new(key, FaultCause::Duplicate);
+        let mut second = Reader::new(self.text);
+        second.position = key;
+        let name = second.text_of_string().ok();
+        let text = self.text.get(object..).unwrap_or_default();
+        let first = name.and_then(|name| value::member(text, &name));
+        match (self.mending, first) {
+            (Some(notes), Some((start, value, end))) => notes.borrow_mut().add(Edit::removing(
+                object + start,
+                object + value,
+                object + end,
+                fault,
+            )),
+            _ => Err(fault),
+        }
     }
 
     /// Supplies the members that an object lacks: those of the bits in `missing`.

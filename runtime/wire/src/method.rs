@@ -1,6 +1,7 @@
 //! What generated crates say about their methods and types: traits, tables, and open cases.
 
 use std::any::{Any, TypeId};
+use std::cell::Cell;
 use std::fmt;
 use std::mem;
 
@@ -256,7 +257,23 @@ impl TypeInfo {
     /// # Errors
     /// As [`from_str`](crate::from_str).
     pub fn read(&self, text: &str) -> Result<AnyValue, Error> {
+        self.read_by(Reader::new(text), text)
+    }
+
+    /// Does the same as [`read`](Self::read), with values that the type keeps as text held to what the schema says of them;
+    /// returns also whether there are any.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), and a value in which something stands that its schema refuses.
+    pub fn read_framed(&self, text: &str) -> Result<(AnyValue, bool), Error> {
+        let met = Cell::new(false);
         let mut reader = Reader::new(text);
+        reader.frames = Some(&met);
+        let value = self.read_by(reader, text)?;
+        Ok((value, met.get()))
+    }
+
+    fn read_by(&self, mut reader: Reader<'_>, text: &str) -> Result<AnyValue, Error> {
         let mut value = (self.blank)();
         let result = (value.0.fill(&mut reader)).and_then(|()| reader.finish());
         match result {
@@ -265,7 +282,7 @@ impl TypeInfo {
         }
     }
 
-    /// Mends a text that is not of the type.
+    /// Mends a text that [`read_framed`](Self::read_framed) does not take.
     ///
     /// # Errors
     /// As [`mend`](crate::mend::mend).

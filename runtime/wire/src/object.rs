@@ -295,7 +295,7 @@ impl Object {
             }
         } else {
             if self.has_seen(index) {
-                return Err(Fault::new(key, FaultCause::Duplicate));
+                reader.mend_duplicate(self.start, key)?;
             }
             self.seen |= bit(index);
             self.likely = index + 1;
@@ -337,6 +337,7 @@ impl Object {
             position: self.key,
             depth: 0,
             mending: None,
+            frames: None,
         };
         key.string()
     }
@@ -353,22 +354,23 @@ impl Object {
 
     fn refuse_duplicates(&self, reader: &Reader<'_>, key: Option<&str>) -> Result<(), Fault> {
         match key {
-            Some(key) => Err(self.duplicate(reader, key)),
+            Some(key) => self.refuse_duplicate(reader, key),
             None => Ok(()),
         }
     }
 
-    /// Returns the fault of the key that this object, whose end has been read, holds twice.
+    /// Refuses, or mends, the key that this object, whose end has been read, holds twice.
     #[cold]
-    fn duplicate(&self, reader: &Reader<'_>, key: &str) -> Fault {
+    fn refuse_duplicate(&self, reader: &Reader<'_>, key: &str) -> Result<(), Fault> {
         let mut again = Reader {
             text: reader.text,
             position: self.start,
             depth: reader.depth,
             mending: None,
+            frames: None,
         };
         let offset = again.second_key(key).ok().flatten();
-        Fault::new(offset.unwrap_or(self.start), FaultCause::Duplicate)
+        reader.mend_duplicate(self.start, offset.unwrap_or(self.start))
     }
 }
 

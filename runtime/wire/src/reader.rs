@@ -1,7 +1,7 @@
 //! The reader: a position in a JSON text, the values that can be taken from there, and what a type does to be one of them.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use crate::fault::{Fault, FaultCause};
 use crate::kind::Kind;
@@ -50,6 +50,8 @@ pub struct Reader<'a> {
     pub(crate) depth: u32,
     /// Where mends are noted, by a reader that makes them.
     pub(crate) mending: Option<&'a RefCell<Notes>>,
+    /// Whether one was met, by a reader that checks values that are kept as text.
+    pub(crate) frames: Option<&'a Cell<bool>>,
 }
 
 impl<'a> Reader<'a> {
@@ -60,6 +62,7 @@ impl<'a> Reader<'a> {
             position: 0,
             depth: 0,
             mending: None,
+            frames: None,
         }
     }
 

@@ -25,7 +25,7 @@ pub fn debug(
 ///
 /// A line has the place at which a reader looks for the member, its name in JSON, whether it is `required` or
 /// `optional` (`json`, or `nullable` for an `Option<Option<T>>`, where `null` is a value), and the field. Lines that begin with `const`
-/// are constants, which are no fields; they come first. Members are written in the order of the lines, constants
+/// are constants, which are no fields; they come first. A value that is kept as text has `in` and the frame of its schema behind its field. Members are written in the order of the lines, constants
 /// before all, and looked for in the order of the places. Unknown members of an `open` struct are kept in its field
 /// `extra`; those of a `typed` one are read as the values of that map; a `closed` one refuses them.
 ///
@@ -67,7 +67,7 @@ macro_rules! record {
     };
     (@all $type:ident $rest:ident [$($extra:tt)*] {
         $(const $const_at:literal $const_wire:literal: $const_kind:ident($value:expr);)*
-        $($at:literal $wire:literal: $kind:ident $field:ident;)*
+        $($at:literal $wire:literal: $kind:ident $field:ident $(in $frame:expr)?;)*
     }) => {
         impl $crate::Decode for $type {
             fn blank() -> Self {
@@ -102,7 +102,13 @@ macro_rules! record {
             ) -> ::core::result::Result<(), $crate::Fault> {
                 match index {
                     $($const_at => reader.$const_kind($value),)*
-                    $($at => $crate::record!(@read $kind self.$field, reader),)*
+                    $($at => {
+                        $({
+                            static FRAME: $crate::Frame = $frame;
+                            reader.framed(&FRAME)?;
+                        })?
+                        $crate::record!(@read $kind self.$field, reader)
+                    })*
                     _ => reader.skip(),
                 }
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use adder::Adder;
-use mcp_bridge::{Bridge, Upstream};
+use mcp_bridge::{Bridge, ToolRules, Upstream};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 
@@ -23,7 +23,7 @@ fn app() -> axum::Router {
             }
         })
         // The clients of the gateway are not to reset the server.
-        .with_tool_filter(|name, _| name != "reset")
+        .with_tool_rules(ToolRules::new().deny("reset"))
         .with_layer(|message| async move {
             let (method, began) = (message.method().to_owned(), Instant::now());
             let result = message.forward().await;

@@ -1,7 +1,8 @@
 //! Every conversion of a pair, with the way back, run on texts.
 
 use mcp_convert::dynamic::{Pair, RevisionTables, TypeStep};
-use mcp_revisions_core::{Context, Extension, Outcome, Session, TABLES, Tables, UnknownFields};
+use mcp_revisions_core::values::TABLES;
+use mcp_revisions_core::{Context, Extension, Outcome, Session, Tables, UnknownFields};
 use mcp_wire::{Json, TypeInfo};
 
 /// A conversion of one type of a pair, and the one that goes back.

@@ -108,8 +108,13 @@ fn a_method_goes_on_under_the_name_that_the_adjacent_revision_has_for_it() {
 fn another_name_of_a_type_is_converted_as_its_first_one() {
     let converted = |name, from, to| {
         let text = r#"{"_meta":{"acme":1}}"#;
-        let given =
-            mcp_revisions_core::convert(Subject::Type(name), from, to, text, Context::default());
+        let given = mcp_revisions_core::values::convert(
+            Subject::Type(name),
+            from,
+            to,
+            text,
+            Context::default(),
+        );
         given.map(|outcome| outcome.value().map(|json| json.text().to_owned()))
     };
     for pair in Revision::NEGOTIATED.windows(2) {

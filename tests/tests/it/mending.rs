@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use mcp_convert::Rule;
-use mcp_revisions_core::{Context, Loss, Outcome, Part, Severity, Subject, TABLES};
+use mcp_revisions_core::values::TABLES;
+use mcp_revisions_core::{Context, Loss, Outcome, Part, Severity, Subject};
 use mcp_revisions_schema::model::{ModelMethod, Ty};
 use mcp_revisions_schema::{Models, RevisionModel, Spec};
 use mcp_tests::breaks::{self, Break, Harm};
@@ -73,7 +74,7 @@ fn every_known_value_stands_for_its_member() {
         for (_, _, name) in parts(of) {
             for instance in sampler.instances(name, 4) {
                 for row in TABLES.mistakes {
-                    let MistakeFate::Value(known) = row.fate else {
+                    let (MistakeFate::Value(known) | MistakeFate::Absent(known)) = row.fate else {
                         continue;
                     };
                     let mut places = Vec::new();
@@ -104,7 +105,7 @@ fn every_known_value_stands_for_its_member() {
         }
     }
     for row in TABLES.mistakes {
-        let is_value = matches!(row.fate, MistakeFate::Value(_));
+        let is_value = matches!(row.fate, MistakeFate::Value(_) | MistakeFate::Absent(_));
         assert!(!is_value || used.contains(&format!("{row:?}")), "{row:?}");
     }
 }

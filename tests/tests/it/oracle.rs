@@ -5,7 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use mcp_revisions_core::{Outcome, Part, Revision, Subject, TABLES, UnknownFields, method_name};
+use mcp_revisions_core::values::{TABLES, method_name};
+use mcp_revisions_core::{Outcome, Part, Revision, Subject, UnknownFields};
 use mcp_revisions_schema::{Models, Spec};
 use mcp_tests::random::seed;
 use mcp_tests::sampler::{Recipe, Sampler};
@@ -64,7 +65,7 @@ impl Way {
         let method = self.method_in(from);
         let subject = Subject::Method(method, self.part, Some(self.row.direction));
         let cx = context(UnknownFields::Drop);
-        let outcome = mcp_revisions_core::convert(subject, from, to, text, cx);
+        let outcome = mcp_revisions_core::values::convert(subject, from, to, text, cx);
         outcome.map_err(|failure| format!("not read in {from}: {failure}"))
     }
 

@@ -1,7 +1,8 @@
 //! A way over several revisions is the sum of its steps, by method, by type and typed, with texts in between or without.
 
+use mcp_revisions_core::values::{TABLES, convert_value};
 use mcp_revisions_core::{
-    Context, Loss, Outcome, Part, Revision, Severity, Subject, TABLES, UnknownFields, convert_value,
+    Context, Loss, Outcome, Part, Revision, Severity, Subject, UnknownFields,
 };
 use mcp_revisions_core::{v2024_11_05, v2025_11_25, v2026_07_28};
 use mcp_revisions_schema::Models;
@@ -82,7 +83,7 @@ fn check(model: &Model, ways: &[Way], start: &Start) -> [usize; 2] {
                 continue;
             }
             let subject = Subject::Method(start.method, start.part, Some(start.direction));
-            let whole = mcp_revisions_core::convert(
+            let whole = mcp_revisions_core::values::convert(
                 subject,
                 revision(start.at),
                 revision(to),
@@ -163,7 +164,7 @@ fn a_typed_chain_says_what_the_chain_of_texts_says() {
         "icons":[{"src":"https://example.com/i.png"}],"annotations":{"destructiveHint":true},"x-vendor":1.50}"#;
     let tool: v2026_07_28::Tool = mcp_wire::from_str(text).unwrap();
     let typed: Outcome<v2024_11_05::Tool> = convert_value(tool, Context::default());
-    let texts = mcp_revisions_core::convert(
+    let texts = mcp_revisions_core::values::convert(
         Subject::Type("Tool"),
         Revision::V2026_07_28,
         Revision::V2024_11_05,
@@ -214,7 +215,7 @@ fn every_type_is_found_by_its_rust_name() {
 
 #[test]
 fn a_type_keeps_its_name_where_it_can() {
-    let outcome = mcp_revisions_core::convert(
+    let outcome = mcp_revisions_core::values::convert(
         Subject::Type("CallToolResult"),
         Revision::V2025_06_18,
         Revision::V2026_07_28,
@@ -234,8 +235,13 @@ fn the_draft_is_the_newest_revision() {
         (Revision::V2026_07_28, Revision::Draft),
     ] {
         let text = r#"{"name":"t","inputSchema":{"type":"object"}}"#;
-        let outcome =
-            mcp_revisions_core::convert(Subject::Type("Tool"), from, to, text, Context::default());
+        let outcome = mcp_revisions_core::values::convert(
+            Subject::Type("Tool"),
+            from,
+            to,
+            text,
+            Context::default(),
+        );
         let Ok(Outcome::Exact(value)) = outcome else {
             panic!("{outcome:?}")
         };

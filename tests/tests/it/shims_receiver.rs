@@ -6,9 +6,10 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use mcp_revisions_core::values::method_name;
 use mcp_revisions_core::{
-    Context, Lifecycle, Outcome, Part, Revision, Session, Status, Subject, UnknownFields,
-    method_name,
+    Context, Extension, Lifecycle, Outcome, Part, Protocol, Revision, Route, Session, Status,
+    Subject, UnknownFields,
 };
 use mcp_revisions_schema::{Models, Spec};
 use mcp_tests::random::{Random, seed};
@@ -107,11 +108,13 @@ fn convert(
         What::Error(method) => {
             let error: ErrorObject = mcp_wire::from_str(text).unwrap();
             let error =
-                mcp_revisions_core::convert_error(name(method), from, to, error, cx).value()?;
+                mcp_revisions_core::values::convert_error(name(method), from, to, error, cx)
+                    .value()?;
             return serde_json::from_str(&mcp_wire::to_string(&error)).ok();
         }
     };
-    let outcome: Outcome<Json> = mcp_revisions_core::convert(subject, from, to, text, cx).unwrap();
+    let outcome: Outcome<Json> =
+        mcp_revisions_core::values::convert(subject, from, to, text, cx).unwrap();
     serde_json::from_str(outcome.value()?.text()).ok()
 }
 
@@ -384,6 +387,119 @@ fn control_members_never_come_from_unknown_ones() {
     }
 }
 
+/// A schema of a tool as a careless server writes it.
+fn careless(draw: &mut Draw) -> Value {
+    let one_of = |draw: &mut Draw, all: &[Value]| draw.0.pick(all).unwrap().clone();
+    let roots = [
+        json!([]),
+        json!({}),
+        json!(null),
+        json!(true),
+        json!("{}"),
+        json!([1]),
+    ];
+    if draw.0.once_in(6) {
+        return one_of(draw, &roots);
+    }
+    let mut schema = Map::new();
+    let types = [
+        json!("object"),
+        json!(["object"]),
+        json!(["null", "object"]),
+        json!("OBJECT"),
+        json!("string"),
+        json!(["string", "null"]),
+        json!(null),
+        json!({}),
+        json!(7),
+    ];
+    let odd = [
+        json!([]),
+        json!({}),
+        json!(null),
+        json!(false),
+        json!(5),
+        json!("a"),
+        json!(["a", 5, null]),
+    ];
+    if !draw.0.once_in(3) {
+        schema.insert("type".to_owned(), one_of(draw, &types));
+    }
+    for name in [
+        "properties",
+        "required",
+        "$schema",
+        "anyOf",
+        "additionalProperties",
+    ] {
+        if draw.0.once_in(2) {
+            let value = if name == "properties" && draw.0.once_in(2) {
+                json!({ "a": one_of(draw, &odd), "b": { "type": "string" }, "c": one_of(draw, &odd) })
+            } else {
+                one_of(draw, &odd)
+            };
+            schema.insert(name.to_owned(), value);
+        }
+    }
+    Value::Object(schema)
+}
+
+#[test]
+fn tools_are_valid_for_their_receiver_whatever_schemas_they_came_with_and_what_is_left_out_is_told()
+{
+    let mut draw = Draw(Random::new(seed(&["receiver", "careless"])));
+    let judges: BTreeMap<Revision, jsonschema::Validator> = (Revision::CONVERTED.iter())
+        .map(|revision| {
+            let file = root().join(format!("spec/{revision}/schema.json"));
+            let mut schema: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+            schema["$ref"] = json!("#/$defs/ListToolsResult");
+            (*revision, jsonschema::validator_for(&schema).unwrap())
+        })
+        .collect();
+    let (mut kept, mut left_out) = (0, 0);
+    for _ in 0..300 {
+        let mut tool = json!({ "name": "careless", "inputSchema": careless(&mut draw) });
+        if draw.0.once_in(2) {
+            tool["outputSchema"] = careless(&mut draw);
+        }
+        let plain = json!({ "name": "plain", "inputSchema": { "type": "object" } });
+        let list = json!({ "tools": [tool, plain], "resultType": "complete", "ttlMs": 0, "cacheScope": "private" });
+        let text = list.to_string();
+        for (from, to) in (judges.keys()).flat_map(|from| judges.keys().map(move |to| (*from, *to)))
+        {
+            if from == to {
+                continue;
+            }
+            let subject = Subject::Method("tools/list", Part::Result, None);
+            let outcome =
+                mcp_revisions_core::values::convert(subject, from, to, &text, Context::default());
+            let outcome = outcome.unwrap_or_else(|error| panic!("{from} to {to}: {error}: {text}"));
+            let told = outcome.losses().to_vec();
+            let value: Value = serde_json::from_str(outcome.value().unwrap().text()).unwrap();
+            assert!(
+                judges[&to].is_valid(&value),
+                "{from} to {to}: {text} became {value}"
+            );
+            let tools = value["tools"].as_array().unwrap();
+            let has = |name: &str| tools.iter().any(|tool| tool["name"] == name);
+            assert!(has("plain"), "{from} to {to}: {text} became {value}");
+            if has("careless") {
+                kept += 1;
+            } else {
+                left_out += 1;
+                let names = told
+                    .iter()
+                    .any(|loss| loss.part() == Some("tool `careless`"));
+                assert!(names, "{from} to {to}: {text}: {told:?}");
+            }
+        }
+    }
+    assert!(
+        kept > 100 && left_out > 100,
+        "{kept} kept, {left_out} left out"
+    );
+}
+
 #[test]
 fn a_reserved_code_is_sent_with_its_own_meaning_or_not_at_all() {
     for code in -32110..-31990 {
@@ -413,6 +529,44 @@ fn a_reserved_code_is_sent_with_its_own_meaning_or_not_at_all() {
             }
         }
     }
+}
+
+#[test]
+fn a_code_of_one_revision_reaches_no_other_by_any_way_and_on_any_method() {
+    let extensions = Extension::ALL.iter().map(|one| Protocol::Extension(one));
+    let revisions = Revision::CONVERTED
+        .iter()
+        .map(|one| Protocol::Revision(*one));
+    let ends: Vec<Protocol> = revisions.chain(extensions).collect();
+    let is_handshake = |end: Protocol| end.revision().lifecycle() == Lifecycle::Handshake;
+    let mut ways = BTreeMap::new();
+    for (from, to) in ends
+        .iter()
+        .flat_map(|from| ends.iter().map(move |to| (*from, *to)))
+    {
+        let Ok(route) = Route::between(from, to) else {
+            continue;
+        };
+        let methods = [from, to].map(|end| end.methods().iter().map(|row| row.name));
+        let own = ["tools/call", "tools/list", "resources/read"];
+        for method in methods.into_iter().flatten().chain(own) {
+            for code in [-32020, -32021, -32022, -32002] {
+                let error = ErrorObject::new(code, "m");
+                let sent = route.convert_error(method, error, Context::default());
+                let Some(sent) = sent.ok().and_then(|(error, _)| error.code.as_i64()) else {
+                    continue;
+                };
+                let is_gone = match (is_handshake(from), is_handshake(to)) {
+                    (true, false) => true,
+                    (false, true) => code != -32002,
+                    _ => continue,
+                };
+                assert!(!is_gone || sent != code, "{from} to {to}, {method}: {code}");
+                ways.insert(format!("{from} to {to}"), ());
+            }
+        }
+    }
+    assert!(ways.contains_key("tasks to 2025-11-25"), "{ways:?}");
 }
 
 #[test]

@@ -35,9 +35,29 @@ fn a_task_that_answers_a_call_is_the_task_of_the_extension_and_back() {
 }
 
 #[test]
-fn a_result_that_is_no_task_is_refused_with_its_place() {
-    for (up, revision) in [(true, "2025-11-25"), (false, "2026-07-28")] {
-        let result = answered(r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#, up);
+fn a_result_that_is_no_task_is_one_of_the_revisions() {
+    let [older, newer] = [
+        r#"{"jsonrpc":"2.0","id":1,"result":{"content":[],"structuredContent":{"a":1}}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"result":{"content":[],"resultType":"complete","structuredContent":{"a":1}}}"#,
+    ];
+    for (given, expected, up) in [(older, newer, true), (newer, older, false)] {
+        let (value, _) = answered(given, up).unwrap();
+        let is_same = mcp_tests::text::same(value.text(), expected);
+        assert!(is_same, "{}", value.text());
+    }
+}
+
+#[test]
+fn a_result_that_is_neither_is_refused_with_its_place() {
+    for (up, result) in [
+        (true, r#"{"task":5}"#),
+        (false, r#"{"resultType":"task","taskId":5}"#),
+    ] {
+        let revision = if up { "2025-11-25" } else { "tasks" };
+        let result = answered(
+            &format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#),
+            up,
+        );
         let Err(ConversionError::Invalid(diagnostic)) = result else {
             panic!("{revision}: {result:?}")
         };

@@ -12,15 +12,16 @@ use crate::{ChangeKind, PROVEN};
 use mcp_revisions_schema::naming::nearest;
 use mcp_revisions_schema::pair::RevisionPair;
 use mcp_revisions_schema::spec::changes::{ProseChanges, RefusingTransport};
-use mcp_revisions_schema::spec::errors::{ErrorRules, Header};
+use mcp_revisions_schema::spec::errors::{CodeRange, ErrorRules, Header};
 use mcp_revisions_schema::spec::{Erratum, RevisionStage};
 use mcp_revisions_schema::{Error, Spec};
 
 /// Options of `explain`.
 #[derive(Args, Debug)]
 pub struct Arguments {
-    /// Kind of change, fingerprint, error, header, or id of a conversion rule, of a rule of the protocol, of an erratum or
+    /// Kind of change, fingerprint, error or its code, header, or id of a conversion rule, of a rule of the protocol, of an erratum or
     /// of a change that only pages tell, as `diff` and losses name it [default: list all kinds]
+    #[arg(allow_negative_numbers = true)]
     pub name: Option<String>,
 }
 
@@ -68,7 +69,11 @@ pub fn run(
     let changes = ProseChanges::of(&spec).map_err(UnreadOption)?;
     let facts = facts(&spec, (&stated, &changes), name);
     let rules = rules(&spec)?;
-    let is_named = |(_, rule): &&(String, Value)| rule.get("id").is_some_and(|id| id == name);
+    let code = name.parse::<i64>().ok().map(Value::from);
+    let is_named = |(_, rule): &&(String, Value)| {
+        let of_code = code.is_some() && rule.get("code") == code.as_ref();
+        of_code || rule.get("id").is_some_and(|id| id == name)
+    };
     let named = rules
         .iter()
         .filter(is_named)
@@ -153,11 +158,20 @@ fn facts(spec: &Spec, (stated, changes): (&ErrorRules, &ProseChanges), name: &st
         let what = "rule of the protocol, which no schema states";
         state(what, &rule.meaning, &rule.revisions, &rule.page);
     }
-    for error in stated.errors.iter().filter(|error| error.name == name) {
-        let what = format!("error {}", error.code);
+    let code: Option<i64> = name.parse().ok();
+    for error in &stated.errors {
+        let what = match code {
+            Some(code) if code == error.code => format!("error {}", error.name),
+            None if error.name == name => format!("error {}", error.code),
+            _ => continue,
+        };
         state(&what, &error.meaning, &error.revisions, &error.page);
     }
-    for range in stated.ranges.iter().filter(|range| range.name == name) {
+    let is_named = |range: &&CodeRange| match code {
+        Some(code) => (range.from..=range.to).contains(&code),
+        None => range.name == name,
+    };
+    for range in stated.ranges.iter().filter(is_named) {
         let what = format!("error codes from {} to {}", range.from, range.to);
         state(&what, &range.meaning, &range.revisions, &range.page);
     }

@@ -186,7 +186,13 @@ fn line(head: Head, mut items: Vec<(ChangeLevel, BriefItem)>) -> BriefLine {
 /// Returns what a change has to say, and where.
 fn items(change: &ThemeChange<'_>, inputs: &SortedSet<&str>) -> Vec<(Head, BriefItem)> {
     let row = change.lead();
-    let paths: Vec<&WirePath> = change.main().collect();
+    let mut paths: Vec<&WirePath> = change.main().collect();
+    // What a change of the envelope reaches besides says less than that every message has it.
+    let is_of_envelope =
+        |path: &&WirePath| path.method == "*" && path.part == ExchangePart::Message;
+    if paths.iter().any(is_of_envelope) {
+        paths.retain(is_of_envelope);
+    }
     let subject = row.subject.clone().unwrap_or_default();
     let code = |view: &Option<View>| {
         let text = view.as_ref().map_or("", |view| view.text.as_str());

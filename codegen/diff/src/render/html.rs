@@ -7,7 +7,7 @@ mod matrix;
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
-use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value, context};
+use minijinja::{AutoEscape, Environment, HtmlEscape, UndefinedBehavior, Value, context};
 
 use super::brief::brief;
 use super::text::{conclusion, headline};
@@ -34,6 +34,7 @@ pub fn render(history: &SchemaHistory) -> Result<String, Error> {
     templates.set_syntax(syntax);
     templates.set_undefined_behavior(UndefinedBehavior::Strict);
     templates.set_auto_escape_callback(|_| AutoEscape::Html);
+    templates.add_filter("coded", coded);
     templates.add_template("page.html", PAGE).map_err(failed)?;
     templates.add_global("style", Value::from_safe_string(STYLE.to_owned()));
     templates.add_global("script", Value::from_safe_string(SCRIPT.to_owned()));
@@ -98,7 +99,9 @@ fn hint(level: ChangeLevel) -> &'static str {
         ChangeLevel::Risky => {
             "nothing is rejected, but something that worked is ignored or understood differently"
         }
-        ChangeLevel::Compatible => "old peers miss what is new, and nothing else",
+        ChangeLevel::Compatible => {
+            "what both revisions have still works; old peers miss what is new"
+        }
         ChangeLevel::Representation => "names: nothing on the wire",
     }
 }
@@ -142,6 +145,21 @@ fn pair(index: usize, open: bool, diff: &Diff) -> Value {
         prose => Serde(super::prose_groups(diff)),
         ignored => ignored.collect::<Value>(),
     }
+}
+
+/// Returns words as HTML, what stands between backticks as code.
+fn coded(words: &str) -> Value {
+    let parts = words.split('`').enumerate();
+    let last = words.matches('`').count();
+    let html = parts.map(|(at, part)| {
+        let part = HtmlEscape(part).to_string();
+        match at % 2 == 1 {
+            true if at < last => format!("<code>{part}</code>"),
+            true => format!("`{part}"),
+            false => part,
+        }
+    });
+    Value::from_safe_string(html.collect())
 }
 
 /// Returns a label as a part of a link: the same from one page to the next.

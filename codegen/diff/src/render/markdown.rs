@@ -7,7 +7,7 @@ use super::text::conclusion;
 use super::themes::{ThemeChange, themes};
 use super::{one_line, prose_groups, verdict_word};
 use crate::words::counted;
-use crate::{ChangeLevel, Diff, Prose, WirePath};
+use crate::{ChangeLevel, Diff, Prose};
 use mcp_revisions_schema::naming::capitalized;
 
 /// Maximum number of wire paths of a row that are spelled out.
@@ -78,10 +78,10 @@ pub fn render(diff: &Diff) -> String {
         if !folded.is_empty() {
             let counts = match (is_short, of_breaking) {
                 (true, _) | (_, 0) => {
-                    format!("{} that reject nothing", counted(of_others, "change"))
+                    format!("{} not breaking", counted(of_others, "change"))
                 }
                 (false, _) if of_others == 0 => format!("{of_breaking} breaking"),
-                (false, _) => format!("{of_breaking} breaking, {of_others} that reject nothing"),
+                (false, _) => format!("{of_breaking} breaking, {of_others} not"),
             };
             let title = in_html(&title);
             let _ = writeln!(text, "\n<details><summary>{title}: {counts}</summary>\n");
@@ -120,7 +120,6 @@ fn entry(text: &mut String, diff: &Diff, change: &ThemeChange<'_>) {
         ChangeLevel::Compatible => "compatible",
         ChangeLevel::Representation => "name",
     };
-    let main: Vec<&WirePath> = change.main().collect();
     let written = change.written();
     let first = match written.first() {
         Some((path, remark)) => code(path) + &escaped(remark),
@@ -162,10 +161,9 @@ fn entry(text: &mut String, diff: &Diff, change: &ThemeChange<'_>) {
     for witness in &row.witnesses {
         let sender = witness.valid_in.of("an old", "a new");
         let json = code(&short(&witness.json.to_string()));
-        let method = main.first().map(|path| path.method.as_str());
-        let of = match method.filter(|method| *method != "*") {
-            Some(method) => format!("{} of {}", witness.part, code(method)),
-            None => witness.part.to_string(),
+        let of = match &*witness.method {
+            "*" => witness.part.to_string(),
+            method => format!("{} of {}", witness.part, code(method)),
         };
         let _ = writeln!(text, "  - {sender} sender may send this {of}: {json}");
     }

@@ -230,7 +230,7 @@ pub(super) fn error_codes(
         }
         for (code, name) in one.errors {
             let shared = other.errors.iter().any(|(known, _)| known == code);
-            if shared || rules.has_error(*code) {
+            if shared || rules.has_error(*code, way) {
                 continue;
             }
             // A code that peers still send is more often ended too early than gone.

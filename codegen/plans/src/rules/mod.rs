@@ -55,6 +55,8 @@ pub struct PairRules {
     asked: SortedSet<String>,
     /// The pair that they are for, where it was said.
     pair: Option<RevisionPair>,
+    /// The rows about error codes between the revisions that both ends of a pair of an extension rest on.
+    rested: Vec<ErrorRule>,
 }
 
 impl PairRules {
@@ -105,6 +107,24 @@ impl PairRules {
         (self, unanswered)
     }
 
+    /// Adds the rows about error codes of the pair of revisions that both ends rest on: a code means the same in an extension.
+    ///
+    /// # Errors
+    /// Returns an error for each row of its own that has the id of one of those.
+    pub(crate) fn resting_on(mut self, pair: &RevisionPair, core: &Self) -> Result<Self, Error> {
+        let taken = placed(&self.rows.error).filter_map(|(offset, row)| {
+            core.errors().find(|other| other.id == row.id)?;
+            let problem = format!(
+                "{} has a row with that id, which holds here, too",
+                pair.file()
+            );
+            Some(self.error(offset, &row.id, &problem, &row.reason))
+        });
+        Error::check(taken.collect())?;
+        self.rested = core.errors().cloned().collect();
+        Ok(self)
+    }
+
     /// Returns the pair that they are for; these are its ends.
     pub(super) fn pair(&self, old: &str, new: &str) -> RevisionPair {
         let own = self.pair.clone();
@@ -130,12 +150,17 @@ impl PairRules {
         ids
     }
 
-    /// Returns whether a row speaks of an error code that differs between the two revisions.
-    pub(super) fn has_error(&self, code: i64) -> bool {
+    /// Returns whether a row says on this way what becomes of an error code that only one of the two revisions has, whatever
+    /// the method and the data.
+    pub(super) fn has_error(&self, code: i64, way: StepDirection) -> bool {
         let rows = placed(&self.rows.error).filter(|(_, row)| row.code.contains(code));
-        rows.inspect(|(offset, _)| self.uses_row(*offset, 0))
-            .count()
-            > 0
+        for (offset, _) in rows {
+            self.uses_row(offset, 0);
+        }
+        self.errors().any(|row| {
+            let is_for_all = row.method.is_none() && row.data.is_none();
+            row.code.contains(code) && is_for_all && way.of(&row.up, &row.down).is_some()
+        })
     }
 
     /// Returns whether two types of different names are one, by a rule.
@@ -288,6 +313,13 @@ impl PairRules {
                 reason: row.reason.to_owned(),
             })
             .collect();
+        facts.extend(self.rested.iter().map(|row| RuleFacts {
+            id: row.id.clone(),
+            severity: None,
+            lesser: None,
+            trivial: None,
+            reason: row.reason.clone(),
+        }));
         facts.sort_by(|a, b| a.id.cmp(&b.id));
         facts
     }
@@ -297,9 +329,9 @@ impl PairRules {
         self.rows.rule.iter().map(Spanned::get_ref)
     }
 
-    /// Returns all rules about error codes.
+    /// Returns all rules about error codes: its own, and those of the revisions that its ends rest on.
     pub fn errors(&self) -> impl Iterator<Item = &ErrorRule> {
-        self.rows.error.iter().map(Spanned::get_ref)
+        (self.rows.error.iter().map(Spanned::get_ref)).chain(&self.rested)
     }
 
     /// Returns all rules about methods.

@@ -6,6 +6,7 @@ use toml::Spanned;
 
 use super::{labelled, matches};
 use crate::model::{Model, Shape, TypeDef};
+use crate::one_or_many::OneOrMany;
 use crate::sorted::SortedSet;
 
 /// The name of the file below the spec directory.
@@ -20,7 +21,7 @@ pub(super) struct MistakeRules {
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "MistakeToml")]
 pub(super) struct MistakeRule {
-    at: String,
+    at: OneOrMany<String>,
     fate: MistakeTreatment,
     severity: Option<String>,
 }
@@ -28,8 +29,10 @@ pub(super) struct MistakeRule {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct MistakeToml {
-    at: String,
+    at: OneOrMany<String>,
     value: Option<String>,
+    absent: Option<String>,
+    among: Option<String>,
     text: Option<String>,
     beside: Option<String>,
     within: Option<String>,
@@ -63,6 +66,8 @@ pub enum MistakeValueKind {
     Number,
     /// `true`.
     True,
+    /// `false`.
+    False,
 }
 
 /// A mistake in a member, and what becomes of it.
@@ -83,6 +88,10 @@ pub struct ModelMistake {
 pub enum MistakeTreatment {
     /// A value for an absent or unreadable one.
     Value(String),
+    /// A value for an absent one only.
+    Absent(String),
+    /// A value that stands for a list that has it among others.
+    Among(String),
     /// A value for an absent one beside a member.
     Beside(String, String),
     /// A value for a text.
@@ -108,82 +117,107 @@ impl TryFrom<MistakeToml> for MistakeRule {
     type Error = String;
 
     fn try_from(row: MistakeToml) -> Result<Self, String> {
-        let MistakeToml {
-            at,
-            value,
-            text,
-            beside,
-            within,
-            kind,
-            reads,
-            only_but,
-            keep,
-            severity,
-            ..
-        } = row;
-        let example = reads.as_ref().map(|reads| reads.replacen('_', "0", 1));
-        let json = [&value, &text, &only_but, &example].into_iter().flatten();
-        for text in json {
+        let at = row.at.all().join(", ");
+        let example = row.reads.as_ref().map(|reads| reads.replacen('_', "0", 1));
+        let values = [
+            &row.value,
+            &row.absent,
+            &row.among,
+            &row.text,
+            &row.only_but,
+        ];
+        for text in values.into_iter().flatten().chain(&example) {
             if let Err(error) = mcp_wire::Json::from_text(text) {
                 return Err(format!("`{at}`: {error}"));
             }
         }
-        if kind.is_some() != reads.is_some() {
-            return Err(format!("`{at}` has `kind` and `reads`, or neither"));
-        }
-        let others = (within, only_but, keep);
-        let fate = match (value, text, beside, kind.zip(reads), others) {
-            (Some(value), None, None, None, (None, None, None)) => MistakeTreatment::Value(value),
-            (Some(value), Some(text), None, None, (None, None, None)) => {
-                MistakeTreatment::Means(text, value)
-            }
-            (Some(value), None, Some(beside), None, (None, None, None)) => {
-                MistakeTreatment::Beside(beside, value)
-            }
-            (None, None, None, Some((kind, reads)), (None, None, None)) if at.ends_with(ENTRY) => {
-                MistakeTreatment::EntryReads(kind, reads)
-            }
-            (None, None, None, Some((kind, reads)), (None, None, None)) => {
-                MistakeTreatment::Reads(kind, reads)
-            }
-            (None, None, None, None, (Some(name), None, None)) => MistakeTreatment::Within(name),
-            (None, None, None, None, (None, Some(but), None)) => MistakeTreatment::Only(but),
-            (None, None, None, None, (None, None, Some(Keep::All))) => MistakeTreatment::Kept,
-            (None, None, None, None, (None, None, Some(Keep::Some))) => MistakeTreatment::KeptSome,
-            _ => {
-                return Err(format!(
-                    "`{at}` has one of `value` (with `text` or `beside`), `reads` (with `kind`), `within`, `only-but` and `keep`"
-                ));
-            }
-        };
-        let is_entry = matches!(fate, MistakeTreatment::EntryReads(..));
-        if at.ends_with(ENTRY) && !is_entry {
+        let texts = [
+            ("absent", row.absent),
+            ("among", row.among),
+            ("beside", row.beside),
+            ("only-but", row.only_but),
+            ("reads", row.reads),
+            ("text", row.text),
+            ("value", row.value),
+            ("within", row.within),
+        ];
+        let texts = texts
+            .into_iter()
+            .filter_map(|(key, text)| Some((key, text?)));
+        let texts: Vec<(&str, String)> = texts.collect();
+        let entries = row.at.all().iter().filter(|at| at.ends_with(ENTRY)).count();
+        let is_entry = entries == row.at.all().len();
+        if entries > 0 && !(is_entry && row.kind.is_some()) {
             return Err(format!(
                 "`{at}` has `reads` and `kind`, as each row of entries"
             ));
         }
+        let text = |at: usize| texts[at].1.clone();
+        let keys: Vec<&str> = texts.iter().map(|(key, _)| *key).collect();
+        let fate = match (&keys[..], row.kind, row.keep) {
+            (["value"], None, None) => MistakeTreatment::Value(text(0)),
+            (["absent"], None, None) => MistakeTreatment::Absent(text(0)),
+            (["among"], None, None) => MistakeTreatment::Among(text(0)),
+            (["text", "value"], None, None) => MistakeTreatment::Means(text(0), text(1)),
+            (["beside", "value"], None, None) => MistakeTreatment::Beside(text(0), text(1)),
+            (["reads"], Some(kind), None) if is_entry => {
+                MistakeTreatment::EntryReads(kind, text(0))
+            }
+            (["reads"], Some(kind), None) => MistakeTreatment::Reads(kind, text(0)),
+            (["within"], None, None) => MistakeTreatment::Within(text(0)),
+            (["only-but"], None, None) => MistakeTreatment::Only(text(0)),
+            ([], None, Some(Keep::All)) => MistakeTreatment::Kept,
+            ([], None, Some(Keep::Some)) => MistakeTreatment::KeptSome,
+            _ => {
+                return Err(format!(
+                    "`{at}` has one of `value` (with `text` or `beside`), `absent`, `among`, `reads` (with `kind`), `within`, `only-but` and `keep`"
+                ));
+            }
+        };
         let mut known = Severity::ALL.iter().map(|one| one.as_str());
-        if severity
-            .as_deref()
-            .is_some_and(|said| !known.any(|one| one == said))
-        {
+        let said = row.severity.as_deref();
+        if said.is_some_and(|said| !known.any(|one| one == said)) {
             return Err(format!("`severity` of `{at}` is none of a loss"));
         }
-        Ok(Self { at, fate, severity })
+        Ok(Self {
+            at: row.at,
+            fate,
+            severity: row.severity,
+        })
     }
 }
 
 impl MistakeRules {
     /// Every rule, with where it stands and what it is called in errors.
     pub(super) fn all(&self) -> impl Iterator<Item = (usize, String)> {
-        labelled(&self.mistake, |rule| format!("mistake `{}`", rule.at))
+        labelled(&self.mistake, |rule| {
+            format!("mistake `{}`", rule.at.all().join(", "))
+        })
     }
 }
 
 impl MistakeRule {
-    /// Returns what it comes to for some models; `None` if it matches nothing in them.
-    pub(super) fn mistake(&self, models: &[&Model]) -> Option<ModelMistake> {
-        let (ty, member) = self.place()?;
+    /// Returns what it comes to for some models, for each of its places; `None` if one of them matches nothing in them.
+    pub(super) fn mistakes(&self, models: &[&Model]) -> Option<Vec<ModelMistake>> {
+        let places = self.at.all().iter();
+        places.map(|at| self.mistake(at, models)).collect()
+    }
+
+    fn mistake(&self, at: &str, models: &[&Model]) -> Option<ModelMistake> {
+        // For a row of entries it is the place of the list or map.
+        let at = at.strip_suffix(ENTRY).unwrap_or(at);
+        let (ty, member) = at.rsplit_once('.')?;
+        if models
+            .iter()
+            .any(|model| has_framed_member(model, ty, member))
+        {
+            return Some(ModelMistake {
+                of: SortedSet::from_iter([ty.to_owned()]),
+                member: member.to_owned(),
+                fate: self.fate.clone(),
+                severity: self.severity.clone(),
+            });
+        }
         let all = models
             .iter()
             .flat_map(|model| model.types.values().map(move |def| (*model, def)));
@@ -201,7 +235,7 @@ impl MistakeRule {
                 .map(|(_, def)| def.name.clone())
                 .collect(),
             member => all
-                .filter(|(model, def)| has_member(model, def, member) && self.is_of(def))
+                .filter(|(model, def)| has_member(model, def, member) && is_of(at, def, member))
                 .map(|(_, def)| def.name.clone())
                 .collect(),
         };
@@ -232,19 +266,28 @@ impl MistakeRule {
             severity: self.severity.clone(),
         })
     }
+}
 
-    /// Returns the type and the member, which for a row of entries is the list or map.
-    fn place(&self) -> Option<(&str, &str)> {
-        let at = self.at.strip_suffix(ENTRY).unwrap_or(&self.at);
-        at.split_once('.')
-    }
+/// Returns whether a rule at this place is about a member of a type.
+fn is_of(at: &str, def: &TypeDef, member: &str) -> bool {
+    let mut places = def.places.iter();
+    places.any(|place| matches(at, &format!("{place}.{member}")))
+}
 
-    fn is_of(&self, def: &TypeDef) -> bool {
-        let (ty, member) = self.place().unwrap_or_default();
-        let mut places = def.places.iter();
-        let at = format!("{ty}.{member}");
-        places.any(|place| matches(&at, &format!("{place}.{member}")))
-    }
+/// Returns whether a value that some type keeps as text is an object of this name with this member.
+fn has_framed_member(model: &Model, of: &str, member: &str) -> bool {
+    let objects = model
+        .types
+        .values()
+        .filter_map(|def| Some((def, def.shape.object()?)));
+    let mut members =
+        objects.flat_map(|(def, object)| object.members.iter().map(move |member| (def, member)));
+    members.any(|(def, one)| {
+        let name = format!("{}.{}", def.places[0], one.wire);
+        one.frame
+            .as_ref()
+            .is_some_and(|frame| frame.has_member(&name, of, member))
+    })
 }
 
 /// Returns whether a place is that of a type, or of an inline schema in it.

@@ -370,11 +370,11 @@ impl Rules {
     /// Returns what stands for mistakes in members of some models, in the order of the rules.
     pub(crate) fn mistakes(&self, models: &[&Model]) -> Vec<ModelMistake> {
         let rules = self.mistakes.rules.mistake.iter().filter_map(|rule| {
-            let mistake = rule.get_ref().mistake(models)?;
+            let mistakes = rule.get_ref().mistakes(models)?;
             self.mistakes.mark(rule);
-            Some(mistake)
+            Some(mistakes)
         });
-        rules.collect()
+        rules.flatten().collect()
     }
 
     /// Rules that no revision needed, each an error with its file and line.

@@ -100,7 +100,43 @@ pub fn settle(limits: &mut SortedMap<String, Value>, kinds: &[JsonType]) {
             limits.remove(if is_tighter { inclusive } else { exclusive });
         }
     }
-    limits.retain(|name, bound| !is_idle(name, bound, of_integers));
+    let without = |name: &str| !limits.contains_key(name);
+    let idle: Vec<String> = (limits.iter())
+        .filter(|(name, bound)| {
+            let is_alone = match name.as_str() {
+                "minContains" | "maxContains" => without("contains"),
+                "then" | "else" => without("if"),
+                "if" => without("then") && without("else"),
+                _ => false,
+            };
+            is_alone || !is_about(name, kinds) || is_idle(name, bound, of_integers)
+        })
+        .map(|(name, _)| name.clone())
+        .collect();
+    limits.retain(|name, _| !idle.contains(name));
+}
+
+/// References that are found at run time.
+const DYNAMIC: &[&str] = &["$dynamicRef", "$recursiveRef"];
+
+/// Returns whether a keyword says something of values of one of these kinds; no kinds are all. A keyword that JSON Schema does
+/// not have, such as `nullable` and `x-vendor`, says nothing.
+fn is_about(keyword: &str, kinds: &[JsonType]) -> bool {
+    let of: &[JsonType] = match keyword {
+        "contains" | "maxContains" | "maxItems" | "minContains" | "minItems" | "prefixItems"
+        | "unevaluatedItems" | "uniqueItems" => &[JsonType::Array],
+        "dependentRequired"
+        | "dependentSchemas"
+        | "maxProperties"
+        | "minProperties"
+        | "patternProperties"
+        | "propertyNames"
+        | "unevaluatedProperties" => &[JsonType::Object],
+        "format" => &[],
+        keyword => scalars(keyword),
+    };
+    let is_known = is_understood(keyword) || DYNAMIC.contains(&keyword);
+    is_known && (kinds.is_empty() || of.is_empty() || of.iter().any(|kind| kinds.contains(kind)))
 }
 
 /// Returns whether a limit refuses nothing: it means the same as none.
@@ -110,6 +146,9 @@ fn is_idle(keyword: &str, bound: &Value, of_integers: bool) -> bool {
         "uniqueItems" => *bound == Value::Bool(false),
         "multipleOf" => of_integers && decimal::is_multiple(&Value::from(1), bound) == Some(true),
         "pattern" => bound.as_str().is_some_and(matches_everything),
+        "allOf" => bound
+            .as_array()
+            .is_some_and(|all| all.iter().all(admits_everything)),
         "not" => refuses_everything(bound),
         "dependentRequired" | "dependentSchemas" | "patternProperties" => {
             bound.as_object().is_some_and(Map::is_empty)

@@ -25,7 +25,7 @@ mcp_wire::record! {
     Tool open {
         2 "annotations": optional annotations;
         3 "description": optional description;
-        0 "inputSchema": required input_schema;
+        0 "inputSchema": required input_schema in mcp_wire::Frame::members("Tool.inputSchema", &["properties", "required", "type"], &[2], &[mcp_wire::Frame::Each(&mcp_wire::Frame::Object), mcp_wire::Frame::List(&mcp_wire::Frame::String), mcp_wire::Frame::Constant("object")]);
         1 "name": required name;
     }
 }

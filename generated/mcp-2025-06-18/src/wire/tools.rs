@@ -27,9 +27,9 @@ mcp_wire::record! {
         2 "_meta": optional meta;
         3 "annotations": optional annotations;
         4 "description": optional description;
-        0 "inputSchema": required input_schema;
+        0 "inputSchema": required input_schema in mcp_wire::Frame::members("Tool.inputSchema", &["properties", "required", "type"], &[2], &[mcp_wire::Frame::Each(&mcp_wire::Frame::Object), mcp_wire::Frame::List(&mcp_wire::Frame::String), mcp_wire::Frame::Constant("object")]);
         1 "name": required name;
-        5 "outputSchema": optional output_schema;
+        5 "outputSchema": optional output_schema in mcp_wire::Frame::members("Tool.outputSchema", &["properties", "required", "type"], &[2], &[mcp_wire::Frame::Each(&mcp_wire::Frame::Object), mcp_wire::Frame::List(&mcp_wire::Frame::String), mcp_wire::Frame::Constant("object")]);
         6 "title": optional title;
     }
 }

@@ -63,9 +63,9 @@ mcp_wire::record! {
         4 "description": optional description;
         5 "execution": optional execution;
         6 "icons": optional icons;
-        0 "inputSchema": required input_schema;
+        0 "inputSchema": required input_schema in mcp_wire::Frame::members("Tool.inputSchema", &["$schema", "properties", "required", "type"], &[3], &[mcp_wire::Frame::String, mcp_wire::Frame::Each(&mcp_wire::Frame::Object), mcp_wire::Frame::List(&mcp_wire::Frame::String), mcp_wire::Frame::Constant("object")]);
         1 "name": required name;
-        7 "outputSchema": optional output_schema;
+        7 "outputSchema": optional output_schema in mcp_wire::Frame::members("Tool.outputSchema", &["$schema", "properties", "required", "type"], &[3], &[mcp_wire::Frame::String, mcp_wire::Frame::Each(&mcp_wire::Frame::Object), mcp_wire::Frame::List(&mcp_wire::Frame::String), mcp_wire::Frame::Constant("object")]);
         8 "title": optional title;
     }
 }

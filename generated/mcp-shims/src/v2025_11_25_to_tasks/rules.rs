@@ -40,6 +40,12 @@ pub(crate) static CLIENT_INFO: Rule = Rule::new(
     )
     .losing(Severity::Cosmetic);
 
+/// `code-of-applications`
+pub(crate) static CODE_OF_APPLICATIONS: Rule = Rule::new(
+    "code-of-applications",
+    "only in answer to a sampling request does the code say that a person rejected it; any other error may have it, as each code that JSON-RPC leaves to applications",
+);
+
 /// `fetch-result`
 pub(crate) static FETCH_RESULT: Rule = Rule::new(
     "fetch-result",
@@ -53,10 +59,22 @@ pub(crate) static HANDLE: Rule = Rule::new(
     )
     .losing(Severity::Semantic);
 
+/// `header-mismatch`
+pub(crate) static HEADER_MISMATCH: Rule = Rule::new(
+    "header-mismatch",
+    "an older peer sends no such headers: it is the bridge that got them wrong",
+);
+
 /// `log-level-request`
 pub(crate) static LOG_LEVEL_REQUEST: Rule = Rule::new(
     "log-level-request",
     "the older revision sets the level of a session, not of a request",
+);
+
+/// `missing-client-capability`
+pub(crate) static MISSING_CLIENT_CAPABILITY: Rule = Rule::new(
+    "missing-client-capability",
+    "the error says to an older peer that its request cannot be carried out as it stands",
 );
 
 /// `no-list`
@@ -77,12 +95,24 @@ pub(crate) static NO_TASKS_OF_CLIENTS: Rule = Rule::new(
     "only servers have tasks in the extension",
 );
 
+/// `not-found-elsewhere`
+pub(crate) static NOT_FOUND_ELSEWHERE: Rule = Rule::new(
+    "not-found-elsewhere",
+    "the newer revision gives the code up for every method; on one that reads no resource its meaning is unknown",
+);
+
 /// `protocol-version`
 pub(crate) static PROTOCOL_VERSION: Rule = Rule::new(
         "protocol-version",
         "the claim says of which revision the request is; a session says it once, in its handshake",
     )
     .losing(Severity::Cosmetic);
+
+/// `refused-question`
+pub(crate) static REFUSED_QUESTION: Rule = Rule::new(
+    "refused-question",
+    "a client's error answers the server's question; in the newer revision the answers are members of the next request, and none of them is an error",
+);
 
 /// `request-meta`
 pub(crate) static REQUEST_META: Rule = Rule::new(
@@ -95,6 +125,18 @@ pub(crate) static REQUEST_META: Rule = Rule::new(
 pub(crate) static RESERVED_CODE: Rule = Rule::new(
     "reserved-code",
     "codes that anybody could use belong to the specification now, which gives them a meaning that an older server did not have in mind",
+);
+
+/// `resource-not-found`
+pub(crate) static RESOURCE_NOT_FOUND: Rule = Rule::new(
+    "resource-not-found",
+    "the newer revision answers a resource that is not there with invalid params; its receivers still take the older code",
+);
+
+/// `resource-not-found-as-before`
+pub(crate) static RESOURCE_NOT_FOUND_AS_BEFORE: Rule = Rule::new(
+    "resource-not-found-as-before",
+    "an error whose data names the URI says that the resource is not there, for which the older revision has a code of its own",
 );
 
 /// `sampling-rejected-elsewhere`
@@ -178,6 +220,24 @@ pub(crate) static UNASKED_STATUS: Rule = Rule::new(
     "the extension tells of tasks on a stream that the client opened for them, and each notification says which: only who keeps the streams knows",
 );
 
+/// `unsupported-protocol-version`
+pub(crate) static UNSUPPORTED_PROTOCOL_VERSION: Rule = Rule::new(
+    "unsupported-protocol-version",
+    "an older peer knows this answer to `initialize`, with the versions in its data",
+);
+
+/// `url-elicitation-elsewhere`
+pub(crate) static URL_ELICITATION_ELSEWHERE: Rule = Rule::new(
+    "url-elicitation-elsewhere",
+    "the newer revision asks in the results of three methods alone; of another one the code must not be sent any more",
+);
+
+/// `url-elicitation-required`
+pub(crate) static URL_ELICITATION_REQUIRED: Rule = Rule::new(
+    "url-elicitation-required",
+    "the newer revision asks in a result, not in an error",
+);
+
 /// All of them.
 pub(crate) const ALL: &[&Rule] = &[
     &ANSWERS,
@@ -185,15 +245,22 @@ pub(crate) const ALL: &[&Rule] = &[
     &CANCELLED_TASK_NOTE,
     &CLIENT_CAPABILITIES,
     &CLIENT_INFO,
+    &CODE_OF_APPLICATIONS,
     &FETCH_RESULT,
     &HANDLE,
+    &HEADER_MISMATCH,
     &LOG_LEVEL_REQUEST,
+    &MISSING_CLIENT_CAPABILITY,
     &NO_LIST,
     &NO_STATUS_OF_CLIENTS,
     &NO_TASKS_OF_CLIENTS,
+    &NOT_FOUND_ELSEWHERE,
     &PROTOCOL_VERSION,
+    &REFUSED_QUESTION,
     &REQUEST_META,
     &RESERVED_CODE,
+    &RESOURCE_NOT_FOUND,
+    &RESOURCE_NOT_FOUND_AS_BEFORE,
     &SAMPLING_REJECTED_ELSEWHERE,
     &SERVER_INFO,
     &SUBSCRIPTION_ID,
@@ -206,4 +273,7 @@ pub(crate) const ALL: &[&Rule] = &[
     &TOOL_ERROR,
     &TOOL_ERROR_NOTIFICATION,
     &UNASKED_STATUS,
+    &UNSUPPORTED_PROTOCOL_VERSION,
+    &URL_ELICITATION_ELSEWHERE,
+    &URL_ELICITATION_REQUIRED,
 ];

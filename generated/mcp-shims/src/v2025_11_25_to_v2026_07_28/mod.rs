@@ -419,6 +419,14 @@ pub(crate) const PAIR: Pair = Pair {
             down: None,
         },
         ErrorStep {
+            codes: (-1, -1),
+            methods: &[],
+            data: None,
+            rule: &rules::CODE_OF_APPLICATIONS,
+            up: Some(ErrorFate::Code(-1)),
+            down: None,
+        },
+        ErrorStep {
             codes: (-32099, -32020),
             methods: &[],
             data: None,

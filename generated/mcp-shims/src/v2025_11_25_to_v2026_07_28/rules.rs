@@ -39,6 +39,12 @@ pub(crate) static CLIENT_PROGRESS: Rule = Rule::new(
     "a server of the newer revision sends no requests that a client could report on",
 );
 
+/// `code-of-applications`
+pub(crate) static CODE_OF_APPLICATIONS: Rule = Rule::new(
+    "code-of-applications",
+    "only in answer to a sampling request does the code say that a person rejected it; any other error may have it, as each code that JSON-RPC leaves to applications",
+);
+
 /// `completion-limit`
 pub(crate) static COMPLETION_LIMIT: Rule = Rule::new(
         "completion-limit",
@@ -373,6 +379,7 @@ pub(crate) const ALL: &[&Rule] = &[
     &CLIENT_CAPABILITIES,
     &CLIENT_INFO,
     &CLIENT_PROGRESS,
+    &CODE_OF_APPLICATIONS,
     &COMPLETION_LIMIT,
     &DISCOVER,
     &ELICITATION_COMPLETE,

@@ -42,7 +42,7 @@ impl IssuerSignIn {
             .collect();
         let purpose = FlowPurpose::DeviceCode;
         let response = self.post(&client, &endpoint, purpose, &borrowed).await?;
-        if response.status != 200 {
+        if !(200..300).contains(&response.status) {
             let (code, description) = oauth_error(&response);
             if code == "invalid_client" {
                 kept.forget(&client);

@@ -13,13 +13,13 @@ use crate::discover::{Discovered, discover};
 use crate::document::{ServerMetadata, is_scope};
 use crate::dpop::DpopKey;
 use crate::error::harmless;
-use crate::register::client;
+use crate::register::{client, foresee_client};
 use crate::sign::Signer;
 use crate::step::{Cause, Desk, Entropy, FlowPurpose, RefusedRequest};
 use crate::token::{Ids, TokenEndpoint};
 use crate::{
     AuthError, Challenge, FlowResponse, Grant, Registration, ResourceParameter, Secret, Settings,
-    StoredSignIn, Tokens,
+    SignInForecast, StoredSignIn, Tokens,
 };
 
 /// The scope that stands for a refresh token.
@@ -36,6 +36,7 @@ pub(crate) async fn run(
     let is_expiring = cause == Cause::Expiring;
     let is_revocation = cause == Cause::Revoke;
     let is_check = matches!(cause, Cause::Check(_));
+    let is_login = cause == Cause::Login;
     let refused = match cause {
         Cause::Refused(refused) | Cause::Check(refused) => refused,
         Cause::Expiring | Cause::Login | Cause::Revoke => RefusedRequest {
@@ -63,12 +64,7 @@ pub(crate) async fn run(
     let version = refused.protocol_version.as_deref();
     let registered = kept.registration.as_ref().map(|it| it.issuer.clone());
     let found = discover(&desk, &settings, challenge, version, registered.as_deref()).await?;
-    let abandoned = kept.pending.take().map(|it| it.registration);
     let is_same = fit(&mut kept, &settings, &found);
-    if is_check {
-        check_pkce(&settings, &found)?;
-        return Ok(kept);
-    }
     let wants_dpop = settings.wants_dpop
         || found.wants_dpop
         || challenge.is_some_and(|challenge| challenge.scheme == "dpop");
@@ -91,10 +87,16 @@ pub(crate) async fn run(
         ids: Ids::new(seed),
         state: Secret::from(URL_SAFE_NO_PAD.encode(state)),
         verifier: Secret::from(URL_SAFE_NO_PAD.encode(verifier)),
+        is_login,
     };
+    if is_check {
+        let forecast = sign_in.forecast(&kept)?;
+        sign_in.desk.papers().report.forecast = Some(forecast);
+        return Ok(kept);
+    }
     if is_revocation {
         sign_in.revoke(&kept).await?;
-        (kept.tokens, kept.dpop_key) = (None, None);
+        (kept.tokens, kept.dpop_key, kept.pending) = (None, None, None);
         return Ok(kept);
     }
     if !steps_up
@@ -104,6 +106,7 @@ pub(crate) async fn run(
         match sign_in.refresh(&mut kept, &tokens).await {
             Ok(Some(tokens)) => {
                 kept.tokens = Some(tokens);
+                kept.pending = None;
                 return Ok(kept);
             }
             Ok(None) => {}
@@ -115,10 +118,6 @@ pub(crate) async fn run(
         return Err(AuthError::Unfinished(
             "the token cannot be refreshed".to_owned(),
         ));
-    }
-    if let Some(client) = abandoned.filter(|it| it.is_dynamic) {
-        // The authorization server may not know the client of a sign-in that never came back any more.
-        kept.forget(&client);
     }
     let tokens = sign_in.obtain_tokens(&mut kept).await?;
     kept.tokens = Some(tokens);
@@ -191,16 +190,15 @@ fn scope(
 
 /// Checks that the authorization server supports PKCE with S256, as far as its revision has to say so.
 fn check_pkce(settings: &Settings, found: &Discovered) -> Result<(), AuthError> {
-    let is_allowed = match &found.server.pkce_methods {
-        Some(methods) => methods.iter().any(|method| method == "S256"),
-        // 2025-03-26 did not ask for the list, and its servers have no metadata of a resource.
-        None => found.resource.is_none() || settings.assumes_pkce,
-    };
-    if is_allowed {
+    let lists_others = found.server.pkce_methods.is_some();
+    // 2025-03-26 did not ask for the list, and its servers have no metadata of a resource.
+    let is_assumed = !lists_others && (found.resource.is_none() || settings.assumes_pkce);
+    if found.server.lists_s256() || is_assumed {
         Ok(())
     } else {
         Err(AuthError::Pkce {
             issuer: found.server.issuer.clone(),
+            lists_others,
         })
     }
 }
@@ -218,6 +216,8 @@ struct IssuerSignIn {
     ids: Ids,
     state: Secret,
     verifier: Secret,
+    /// Set if a person wants to sign in, however often.
+    is_login: bool,
 }
 
 impl IssuerSignIn {
@@ -232,8 +232,39 @@ impl IssuerSignIn {
         parameters
     }
 
+    /// Returns what a sign-in would find.
+    fn forecast(&self, kept: &StoredSignIn) -> Result<SignInForecast, AuthError> {
+        if matches!(self.settings.grant, Grant::Code) {
+            check_pkce(&self.settings, &self.found)?;
+        }
+        let server = self.server();
+        let scopes = self.scope.as_deref().map(scopes_of).unwrap_or_default();
+        let lists = |scope: &String| server.scopes.contains(scope);
+        let is_listed = |scope: &String| (!server.scopes.is_empty()).then(|| lists(scope));
+        Ok(SignInForecast {
+            issuer: server.issuer.clone(),
+            resource: kept.resource.clone(),
+            lists_pkce: server.lists_s256(),
+            client: foresee_client(&self.settings, server)?,
+            scopes: (scopes.into_iter())
+                .map(|scope| (scope.clone(), is_listed(&scope)))
+                .collect(),
+        })
+    }
+
+    /// Counts a sign-in that is not a person's own wish.
+    fn count(&self, kept: &mut StoredSignIn) -> Result<(), AuthError> {
+        if self.is_login {
+            return Ok(());
+        }
+        kept.count_sign_in(self.desk.now())
+    }
+
     /// Obtains tokens by the grant of the settings.
     async fn obtain_tokens(&mut self, kept: &mut StoredSignIn) -> Result<Tokens, AuthError> {
+        if !matches!(self.settings.grant, Grant::Code) {
+            self.count(kept)?;
+        }
         match self.settings.grant.clone() {
             Grant::Code => self.code(kept).await,
             Grant::Device => self.device(kept).await,
@@ -358,6 +389,7 @@ impl IssuerSignIn {
             Ok(mut new) => {
                 new.refresh = new.refresh.or_else(|| tokens.refresh.clone());
                 new.requested.clone_from(&tokens.requested);
+                new.signed_in_at = tokens.signed_in_at;
                 Ok(Some(new))
             }
             Err((code, denied)) => {

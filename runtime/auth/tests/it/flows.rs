@@ -1,6 +1,6 @@
 //! From a revision, its documents and its challenge to the list of requests.
 
-use mcp_revisions_auth::{Cause, Grant, Settings, StoredSignIn};
+use mcp_revisions_auth::{Cause, Grant, Settings, StoredSignIn, TokenKind};
 
 use super::{ISSUER, MCP, World, refused, unauthorized};
 
@@ -286,7 +286,7 @@ fn a_sign_in_that_a_person_abandons_costs_the_tokens_of_before_nothing() {
     let kept = world.sign_in("Bearer scope=\"a\"").outcome.unwrap();
     let register = format!("{ISSUER}/register");
     let mut abandoned = world.clone().with(&register, 201, r#"{"client_id":"c2"}"#);
-    abandoned.returned = "error=access_denied&state={state}".to_owned();
+    abandoned.returned = String::new();
     let more = "Bearer error=\"insufficient_scope\", scope=\"b\"";
     let done = abandoned.run(Settings::new(MCP), Some(kept), refused(403, more));
     assert!(done.outcome.is_err());
@@ -301,11 +301,79 @@ fn a_sign_in_that_a_person_abandons_costs_the_tokens_of_before_nothing() {
     );
     assert!(done.outcome.unwrap().pending.is_none());
     // Its client may be forgotten by the authorization server: a sign-in does not use it again.
-    let done = world.run(Settings::new(MCP), Some(kept), refused(403, more));
+    let mut later = world;
+    later.now += 600;
+    let done = later.run(Settings::new(MCP), Some(kept), refused(403, more));
     assert!(
         done.requests.contains(&REGISTER.to_owned()),
         "{:?}",
         done.requests
+    );
+}
+
+#[test]
+fn a_page_that_a_process_left_open_is_good_for_the_next_process_until_its_time() {
+    let world = World::latest();
+    let begun = world.sign_in("Bearer scope=\"mcp\"");
+    let left = begun.left.unwrap();
+    assert!(left.pending.is_some() && !begun.was_open);
+    let next = |left: &StoredSignIn, seconds, challenge| {
+        let mut later = world.clone();
+        later.now += seconds;
+        later.run(
+            Settings::new(MCP),
+            Some(left.clone()),
+            unauthorized(challenge),
+        )
+    };
+    let resumed = next(&left, 599, "Bearer scope=\"mcp\"");
+    assert_eq!(resumed.page, begun.page);
+    assert!(resumed.was_open && !resumed.requests.iter().any(|it| *it == REGISTER));
+    let kept = resumed.outcome.unwrap();
+    assert!(kept.pending.is_none() && kept.tokens.is_some());
+    let [first, second] = [begun.bodies, resumed.bodies].map(|all| all.last().unwrap().clone());
+    assert_eq!(first, second, "the verifier is that of the page");
+    // Too late, or for another scope: it is another page.
+    for (seconds, challenge) in [(600, "Bearer scope=\"mcp\""), (1, "Bearer scope=\"more\"")] {
+        let other = next(&left, seconds, challenge);
+        assert!(!other.was_open && other.outcome.is_ok(), "{challenge}");
+        assert!(other.requests.iter().any(|it| *it == REGISTER));
+    }
+    // A page that was answered, or not answered in its time, is not waited for again.
+    let mut silent = world.clone();
+    silent.returned = String::new();
+    let stored = silent.sign_in("Bearer").stored.unwrap();
+    assert!(!next(&stored, 1, "Bearer").was_open);
+    let mut denied = world.clone();
+    denied.returned = "error=access_denied&state={state}".to_owned();
+    let done = denied.sign_in("Bearer");
+    assert!(done.outcome.is_err() && done.stored.unwrap().pending.is_none());
+}
+
+#[test]
+fn sign_ins_are_counted_in_the_store_but_for_those_that_a_person_begins() {
+    let mut world = World::latest();
+    let mut kept = None;
+    for _ in 0..3 {
+        let done = world.run(Settings::new(MCP), kept, unauthorized("Bearer"));
+        let mut signed_out = done.outcome.unwrap();
+        signed_out.tokens = None;
+        kept = Some(StoredSignIn::from_json(&signed_out.to_json()).unwrap());
+    }
+    let more = world.run(Settings::new(MCP), kept.clone(), unauthorized("Bearer"));
+    assert!(more.page.is_none() && more.outcome.unwrap_err().contains("3 sign-ins"));
+    assert!(
+        world
+            .run(Settings::new(MCP), kept.clone(), Cause::Login)
+            .outcome
+            .is_ok()
+    );
+    world.now += 600;
+    assert!(
+        world
+            .run(Settings::new(MCP), kept, unauthorized("Bearer"))
+            .outcome
+            .is_ok()
     );
 }
 
@@ -432,14 +500,20 @@ fn signing_out_revokes_both_tokens_where_the_server_has_an_endpoint_for_it() {
     assert!(done.bodies[3].starts_with("token=t0ken&token_type_hint=access_token"));
     let after = done.outcome.unwrap();
     assert!(after.tokens.is_none() && after.registration == kept.registration);
-    // What was not revoked is an error: the caller decides what it forgets.
+    // Each token has an outcome of its own: a server may revoke only one kind.
     let refuses = world.with(
         &format!("{ISSUER}/revoke"),
         400,
         r#"{"error":"invalid_client"}"#,
     );
     let done = refuses.run(by_device(), Some(kept.clone()), Cause::Revoke);
-    assert!(done.outcome.unwrap_err().contains("invalid_client"));
+    let outcomes = done.report.revocations.into_iter();
+    let whys: Vec<String> = outcomes
+        .map(|(_, it)| it.unwrap_err().to_string())
+        .collect();
+    let expected = [TokenKind::Refresh, TokenKind::Access]
+        .map(|token| format!("{ISSUER} does not revoke the {token}: invalid_client"));
+    assert_eq!(whys, expected);
     let done = World::latest().run(by_device(), Some(kept), Cause::Revoke);
     assert!(done.outcome.unwrap_err().contains("no endpoint"));
 }

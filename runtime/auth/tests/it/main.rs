@@ -15,8 +15,8 @@ mod secrets;
 use std::collections::HashMap;
 
 use mcp_revisions_auth::{
-    Cause, Challenge, Entropy, Flow, FlowMethod, FlowRequest, FlowResponse, FlowStep,
-    RefusedRequest, Settings, StoredSignIn,
+    Cause, Challenge, Entropy, Flow, FlowMethod, FlowPurpose, FlowReport, FlowRequest,
+    FlowResponse, FlowStep, RefusedRequest, Settings, StoredSignIn,
 };
 
 const MCP: &str = "https://mcp.example/x/mcp";
@@ -26,8 +26,10 @@ const ISSUER: &str = "https://auth.example";
 #[derive(Clone)]
 struct World {
     answers: HashMap<String, (u16, String)>,
-    /// The query of the redirect; `{state}` is the state that was sent.
+    /// The query of the redirect, or nothing if the browser does not come back; `{state}` is the state that was sent.
     returned: String,
+    /// The members of a registration that the server refuses.
+    refused: Vec<&'static str>,
     now: u64,
 }
 
@@ -36,10 +38,15 @@ struct Done {
     requests: Vec<String>,
     bodies: Vec<String>,
     page: Option<String>,
+    /// Whether the page was open already.
+    was_open: bool,
+    report: FlowReport,
     /// The pages of device codes and the seconds of the waits.
     waits: Vec<(String, String, u64)>,
     /// What was kept last before the end.
     stored: Option<StoredSignIn>,
+    /// What a process leaves that is ended while its page is open.
+    left: Option<StoredSignIn>,
     outcome: Result<StoredSignIn, String>,
 }
 
@@ -48,6 +55,7 @@ impl World {
         Self {
             answers: HashMap::new(),
             returned: "code=c0de&state={state}".to_owned(),
+            refused: Vec::new(),
             now: 1_790_000_000,
         }
     }
@@ -85,8 +93,11 @@ impl World {
             requests: Vec::new(),
             bodies: Vec::new(),
             page: None,
+            was_open: false,
+            report: FlowReport::default(),
             waits: Vec::new(),
             stored: None,
+            left: None,
             outcome: Err(String::new()),
         };
         let mut now = self.now;
@@ -99,6 +110,17 @@ impl World {
                     let found = self.answers.get(&waited);
                     let found = found.or_else(|| self.answers.get(&request.url));
                     let (status, body) = found.cloned().unwrap_or((404, String::new()));
+                    let mut refused = self.refused.iter();
+                    let sent = request.body.as_deref().unwrap_or_default();
+                    let (status, body) = match refused.find(|it| sent.contains(**it)) {
+                        Some(member) if request.purpose == FlowPurpose::Registration => (
+                            400,
+                            format!(
+                                r#"{{"error":"invalid_client_metadata","message":"no {member}"}}"#
+                            ),
+                        ),
+                        _ => (status, body),
+                    };
                     flow.answered(match status {
                         0 => Err("no route".to_owned()),
                         status => Ok(FlowResponse {
@@ -110,6 +132,10 @@ impl World {
                 }
                 FlowStep::Listen(_) => flow.listening("http://127.0.0.1:50000/callback"),
                 FlowStep::Keep(kept) => {
+                    let is_open = kept.pending.as_ref().is_some_and(|it| it.is_open(now));
+                    if is_open {
+                        done.left = Some((*kept).clone());
+                    }
                     done.stored = Some(*kept);
                     flow.kept();
                 }
@@ -118,14 +144,15 @@ impl World {
                     now += seconds;
                     flow.waited();
                 }
+                FlowStep::Open(_) if self.returned.is_empty() => {
+                    flow.answered(Err("no sign-in came back".to_owned()));
+                }
                 FlowStep::Open(page) => {
-                    let (_, rest) = page.split_once("&state=").unwrap();
-                    let state = rest.split('&').next().unwrap();
-                    flow.returned(self.returned.replace("{state}", state));
-                    done.page = Some(page);
+                    flow.returned(self.returned.replace("{state}", page.state.expose()));
+                    (done.page, done.was_open) = (Some(page.url), page.is_open);
                 }
                 FlowStep::Done(kept) => {
-                    done.outcome = Ok(*kept);
+                    (done.outcome, done.report) = (Ok(*kept), flow.report());
                     return done;
                 }
                 FlowStep::Failed(error) => {

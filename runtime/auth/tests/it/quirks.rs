@@ -207,3 +207,235 @@ fn a_401_without_a_challenge_is_one_and_a_refused_code_ends_the_sign_in() {
     let why = refuses.sign_in("Bearer").outcome.unwrap_err();
     assert!(why.contains("invalid_grant"), "{why}");
 }
+
+#[test]
+fn answers_of_a_token_endpoint_in_other_spellings_give_the_token_or_the_words_of_the_provider() {
+    let token = format!("{ISSUER}/token");
+    let answered = |status, body: &str| {
+        let done = World::latest().with(&token, status, body).sign_in("Bearer");
+        done.outcome.map(|kept| kept.tokens.unwrap())
+    };
+    for (status, body) in [
+        (201, r#"{"access_token":"t","token_type":"Bearer"}"#),
+        (200, r#"{"ok":true,"access_token":"t","token_type":"user"}"#),
+        (
+            200,
+            r#"{"ok":true,"scope":"","authed_user":{"id":"U1","access_token":"t","token_type":"user"}}"#,
+        ),
+        (200, r#"{"access_token":"t"}"#),
+        (
+            200,
+            r#"{"access_token":"t","token_type":"Bearer ","error":null,"expires_in":3600.0}"#,
+        ),
+    ] {
+        let tokens = answered(status, body).unwrap_or_else(|why| panic!("{body}: {why}"));
+        assert!(tokens.access.expose() == "t" && !tokens.is_dpop, "{body}");
+    }
+    for (status, body, words) in [
+        (
+            200,
+            r#"{"ok":false,"error":"invalid_team"}"#,
+            "invalid_team",
+        ),
+        (
+            200,
+            r#"{"error":"bad_code","error_description":"it is wrong"}"#,
+            "bad_code: it is wrong",
+        ),
+        (
+            401,
+            r#"{"error":{"code":"E77","message":"no such app"}}"#,
+            "E77: no such app",
+        ),
+        (400, r#"{"errors":[{"message":"first"}]}"#, "first"),
+        (
+            403,
+            r#"{"message":"IP not on the list 3"}"#,
+            "HTTP status 403: IP not on the list 3",
+        ),
+        (
+            400,
+            "disabled by policy 9\n",
+            "HTTP status 400: disabled by policy 9",
+        ),
+        (
+            400,
+            "<html><title>Gone</title></html>",
+            "HTTP status 400: Gone",
+        ),
+        (
+            500,
+            r#"{"error":"server_error","error_description":"boom 5"}"#,
+            "HTTP status 500: server_error: boom 5; try again",
+        ),
+    ] {
+        let why = answered(status, body).unwrap_err();
+        assert!(why.contains(words), "{body}: {why}");
+    }
+}
+
+#[test]
+fn a_resource_that_lists_no_usable_authorization_server_beside_a_good_one_leads_to_the_good_one() {
+    let list = format!(r#""authorization_servers":["{ISSUER}"]"#);
+    let bad = "http://sso.internal.example/realms/x";
+    for lists in [
+        format!(r#""authorization_servers":["{ISSUER}","{bad}"]"#),
+        format!(r#""authorization_servers":["{bad}","sso",7,"{ISSUER}"]"#),
+        format!(r#""authorization_servers":["{ISSUER}/none","{ISSUER}"]"#),
+        format!(r#""authorization_servers":"{ISSUER}""#),
+        format!(r#""authorization_servers":[{{"issuer":"{ISSUER}"}}]"#),
+    ] {
+        let done = with(World::latest(), RESOURCE, &list, &lists).sign_in("Bearer");
+        assert!(done.outcome.is_ok(), "{lists}: {:?}", done.outcome);
+    }
+    // None is named: it is the server itself, as for other clients.
+    for lists in [
+        r#""x":1"#,
+        r#""authorization_servers":null"#,
+        r#""authorization_servers":[]"#,
+    ] {
+        let mut own = with(World::latest(), RESOURCE, &list, lists);
+        let document = own.answers[METADATA]
+            .1
+            .replace(ISSUER, "https://mcp.example");
+        let place = METADATA.replace(ISSUER, "https://mcp.example");
+        for name in ["register", "token"] {
+            let answer = own.answers[&format!("{ISSUER}/{name}")].clone();
+            (own.answers).insert(format!("https://mcp.example/{name}"), answer);
+        }
+        let done = own.with(&place, 200, &document).sign_in("Bearer");
+        assert_eq!(
+            done.outcome.unwrap().issuer,
+            "https://mcp.example",
+            "{lists}"
+        );
+    }
+    let none = with(
+        World::latest(),
+        RESOURCE,
+        &list,
+        &format!(r#""authorization_servers":["{bad}"]"#),
+    );
+    assert!(none.sign_in("Bearer").outcome.unwrap_err().contains(bad));
+    // A named issuer needs no list, and no document.
+    let pinned = || settings(|it| it.issuer = Some(ISSUER.to_owned()));
+    let challenge = "Bearer resource_metadata=\"http://10.0.0.1/x\"";
+    assert!(
+        none.run(pinned(), None, unauthorized(challenge))
+            .outcome
+            .is_ok()
+    );
+}
+
+#[test]
+fn a_client_that_may_not_name_its_scope_or_its_grant_registers_without() {
+    for (refused, requests) in [
+        (vec!["\"scope\""], 2),
+        (vec!["\"scope\"", "refresh_token"], 3),
+    ] {
+        let mut world = World::latest();
+        world.refused = refused;
+        let challenge = "Bearer scope=\"mcp\"";
+        let done = world.sign_in(challenge);
+        let kept = done.outcome.unwrap();
+        let is_registration = |it: &&String| it.ends_with("/register");
+        assert_eq!(
+            done.requests.iter().filter(is_registration).count(),
+            requests
+        );
+        assert!(done.page.unwrap().contains("scope=mcp"));
+        let again = world.run(Settings::new(MCP), Some(kept), Cause::Login);
+        assert!(
+            !again.requests.iter().any(|it| it.ends_with("/register")),
+            "it is registered"
+        );
+    }
+    let mut world = World::latest();
+    world.refused = vec!["client_name"];
+    let why = world.sign_in("Bearer").outcome.unwrap_err();
+    assert!(
+        why.contains("invalid_client_metadata: no client_name") && why.contains("--client-id"),
+        "{why}"
+    );
+}
+
+#[test]
+fn s256_counts_wherever_it_is_listed_and_metadata_at_other_places_have_an_option() {
+    let mut second = without_pkce();
+    assert!(second.sign_in("Bearer").outcome.is_err());
+    let document = World::latest().answers[METADATA].1.clone();
+    (second.answers).insert(OPENID.to_owned(), (200, document.clone()));
+    assert!(second.sign_in("Bearer").outcome.is_ok());
+    let plain = with(World::latest(), METADATA, "S256", "plain");
+    let assumed = settings(|it| it.assumes_pkce = true);
+    let why = plain.run(assumed, None, unauthorized("Bearer")).outcome;
+    let why = why.unwrap_err();
+    assert!(
+        why.contains("without S256") && !why.contains("--assume-pkce"),
+        "{why}"
+    );
+    let place = "https://auth.example/deep/.well-known/oauth-authorization-server";
+    let mut deep = World::latest();
+    deep.answers.remove(METADATA);
+    let deep = deep.with(place, 200, &document);
+    let why = deep.sign_in("Bearer").outcome.unwrap_err();
+    assert!(why.contains("--issuer-metadata"), "{why}");
+    let named = settings(|it| it.issuer_metadata = Some(place.to_owned()));
+    assert!(
+        deep.run(named, None, unauthorized("Bearer"))
+            .outcome
+            .is_ok()
+    );
+}
+
+#[test]
+fn a_refresh_token_is_wanted_with_the_consent_that_it_needs() {
+    let lists = r#""scopes_supported":["mcp","offline_access"],"x":"#;
+    let world = with(
+        World::latest(),
+        METADATA,
+        r#""code_challenge"#,
+        &format!(r#"{lists}1,"code_challenge"#),
+    );
+    let page = world.sign_in("Bearer scope=\"mcp\"").page.unwrap();
+    assert!(
+        page.contains("scope=mcp+offline_access&prompt=consent"),
+        "{page}"
+    );
+    let chosen = settings(|it| it.authorize_parameters = vec![("prompt".into(), "login".into())]);
+    let page = world
+        .run(chosen, None, unauthorized("Bearer scope=\"mcp\""))
+        .page
+        .unwrap();
+    assert!(
+        page.ends_with("prompt=login") && !page.contains("consent"),
+        "{page}"
+    );
+}
+
+#[test]
+fn a_check_foresees_the_client_the_scopes_and_pkce() {
+    let lists = r#""scopes_supported":["mcp"],"code_challenge"#;
+    let world = with(World::latest(), METADATA, r#""code_challenge"#, lists);
+    let check = |world: &World, settings| {
+        let refused = mcp_revisions_auth::RefusedRequest {
+            challenges: mcp_revisions_auth::Challenge::read(["Bearer scope=\"mcp admin\""]),
+            ..Default::default()
+        };
+        world.run(settings, None, Cause::Check(refused))
+    };
+    let done = check(&world, Settings::new(MCP));
+    let forecast = done.report.forecast.unwrap();
+    assert!(done.page.is_none() && forecast.lists_pkce);
+    assert!(forecast.client.contains("registers itself"), "{forecast:?}");
+    let scopes = [
+        ("mcp".to_owned(), Some(true)),
+        ("admin".to_owned(), Some(false)),
+    ];
+    assert_eq!(forecast.scopes, scopes);
+    let closed = with(world, METADATA, "registration_endpoint", "other");
+    let why = check(&closed, Settings::new(MCP)).outcome.unwrap_err();
+    assert!(why.contains("does not register clients"), "{why}");
+    let by_hand = check(&closed, Settings::new(MCP).with_client("by-hand", None));
+    assert_eq!(by_hand.report.forecast.unwrap().client, "by-hand");
+}

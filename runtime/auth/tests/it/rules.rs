@@ -1,6 +1,6 @@
 //! What a flow refuses, and what it sends.
 
-use mcp_revisions_auth::{Grant, Secret, Settings};
+use mcp_revisions_auth::{Grant, InvalidToken, KeySet, Secret, Settings};
 
 use super::{ISSUER, MCP, World, unauthorized};
 
@@ -104,7 +104,7 @@ fn metadata_of_another_resource_or_issuer_or_without_pkce_end_the_sign_in() {
             server.as_str(),
             "[\"S256\"]",
             "[\"plain\"]",
-            "--assume-pkce",
+            "PKCE without S256",
         ),
         (
             server.as_str(),
@@ -149,10 +149,8 @@ fn metadata_of_another_resource_or_issuer_or_without_pkce_end_the_sign_in() {
     let mut world = World::latest();
     let (_, body) = world.answers.get_mut(&server).unwrap();
     *body = body.replace("\"code_challenge_methods_supported\"", "\"x\"");
-    let settings = Settings {
-        assumes_pkce: true,
-        ..Settings::new(MCP)
-    };
+    let mut settings = Settings::new(MCP);
+    settings.assumes_pkce = true;
     assert!(
         world
             .run(settings, None, unauthorized("Bearer"))
@@ -176,12 +174,11 @@ fn the_resource_is_sent_exactly_as_it_is_named_in_both_requests() {
 
 #[test]
 fn a_workload_sends_its_assertion_once_and_nothing_else_after_a_refusal() {
-    let settings = || Settings {
-        client_id: Some("workload".to_owned()),
-        grant: Grant::JwtBearer {
-            assertion: Secret::from("j.w.t"),
-        },
-        ..Settings::new(MCP)
+    let assertion = Secret::from("j.w.t");
+    let grant = Grant::JwtBearer { assertion };
+    let settings = || {
+        let settings = Settings::new(MCP).with_client("workload", None);
+        settings.with_grant(grant.clone())
     };
     let token = format!("{ISSUER}/token");
     let refuses = World::latest().with(&token, 400, r#"{"error":"invalid_grant"}"#);
@@ -277,4 +274,24 @@ fn a_token_that_would_end_its_header_is_no_token() {
     let world = World::latest().with(&format!("{ISSUER}/token"), 200, body);
     let kept = world.sign_in("Bearer").outcome.unwrap();
     assert!(kept.tokens.unwrap().refresh.is_none());
+}
+
+#[test]
+fn tokens_that_another_library_signed_are_verified_with_its_keys_of_each_kind() {
+    let lines: Vec<&str> = include_str!("jwts.txt").lines().collect();
+    let [rsa, rs256, ps256, p384, es384, p256, es256] = lines[..] else {
+        panic!("expected three keys with their tokens");
+    };
+    let set = format!(r#"{{"keys":[{rsa},{p384},{p256}]}}"#);
+    let keys = KeySet::from_json(set.as_bytes()).unwrap();
+    for token in [rs256, ps256, es384, es256] {
+        let claims = keys.verify(token, "https://auth.example").unwrap();
+        assert!(claims.contains(r#""sub":"ada""#), "{claims}");
+        let (message, signature) = token.rsplit_once('.').unwrap();
+        let (head, tail) = signature.split_at(20);
+        let other = if tail.starts_with('A') { "B" } else { "A" };
+        let changed = format!("{message}.{head}{other}{}", &tail[1..]);
+        let refused = keys.verify(&changed, "https://auth.example");
+        assert_eq!(refused, Err(InvalidToken::Signature));
+    }
 }

@@ -1,7 +1,8 @@
 //! The entries of lists as clients see them: names with their prefix, URIs of their own.
 
 use mcp_revisions::methods;
-use mcp_wire::{Json, Map};
+use mcp_wire::{EXCERPT, Json, Kind, Map, excerpt};
+use tracing::warn;
 
 use super::{Gateway, GatewayMember, lock, names};
 
@@ -20,69 +21,98 @@ pub(super) fn text(object: &Map<Json>, member: &str) -> Option<String> {
     object.get(member)?.read().ok()
 }
 
+/// Returns the members of an object.
+///
+/// # Errors
+/// Returns why they cannot be read, such as a member that is there twice.
+pub(super) fn members(object: &Json) -> Result<Map<Json>, String> {
+    object.read().map_err(|why| why.to_string())
+}
+
 impl Gateway {
-    /// Returns an entry of a list of a server as clients see it; one that is not an object, or has no name, stays as it is.
-    pub(super) fn outward_item(
+    /// Returns the entries of a list of a server as clients see them. One that cannot be renamed is left out: under a name that its
+    /// server chose it could stand for an entry of another server.
+    pub(super) fn outward_items(
         &self,
         method: &'static str,
         member: &GatewayMember,
-        item: Json,
-    ) -> Json {
-        let Ok(mut object) = item.read::<Map<Json>>() else {
-            return item;
+        items: Vec<Json>,
+    ) -> Vec<Json> {
+        let (mut left_out, mut first) = (0_usize, None);
+        let renamed = items.into_iter().filter_map(|item| {
+            let outward = self.outward_item(method, member, &item);
+            outward
+                .inspect_err(|why| {
+                    left_out += 1;
+                    first
+                        .get_or_insert_with(|| format!("{}: {why}", excerpt(item.text(), EXCERPT)));
+                })
+                .ok()
+        });
+        let renamed = renamed.collect();
+        if let Some(first) = first {
+            let list = list_of(method);
+            warn!(
+                server = member.name,
+                left_out, "{list} without a name of their own, the first: {first}"
+            );
+        }
+        renamed
+    }
+
+    /// Returns an entry of a list of a server as clients see it.
+    ///
+    /// # Errors
+    /// Returns why it cannot be renamed.
+    fn outward_item(
+        &self,
+        method: &'static str,
+        member: &GatewayMember,
+        item: &Json,
+    ) -> Result<Json, String> {
+        let mut object = members(item)?;
+        let key = match method {
+            methods::TOOLS_LIST | methods::PROMPTS_LIST => "name",
+            methods::RESOURCES_TEMPLATES_LIST => "uriTemplate",
+            _ => "uri",
         };
-        let (key, outward) = match method {
-            methods::TOOLS_LIST | methods::PROMPTS_LIST => {
-                let Some(name) = text(&object, "name") else {
-                    return item;
-                };
-                ("name", self.outward_name(method, member, &name))
+        let own = text(&object, key).ok_or_else(|| format!("`{key}`: expected a text"))?;
+        let outward = match key {
+            "name" => self.outward_name(method, member, &own),
+            "uriTemplate" => {
+                self.0.uris.template(&member.prefix, &own);
+                self.0.uris.outward(&member.prefix, &own)
             }
-            methods::RESOURCES_TEMPLATES_LIST => {
-                let Some(template) = text(&object, "uriTemplate") else {
-                    return item;
-                };
-                self.0.uris.template(&member.prefix, &template);
-                (
-                    "uriTemplate",
-                    self.0.uris.outward(&member.prefix, &template),
-                )
-            }
-            _ => {
-                let Some(uri) = text(&object, "uri") else {
-                    return item;
-                };
-                ("uri", self.0.uris.outward(&member.prefix, &uri))
-            }
+            _ => self.0.uris.outward(&member.prefix, &own),
         };
         object.insert(key, Json::of(&outward));
         if method == methods::TOOLS_LIST
-            && let Some(meta) = self.outward_meta(member, &object)
+            && let Some(meta) = object.get_mut("_meta")
         {
-            object.insert("_meta", meta);
+            *meta = self.outward_meta(member, meta)?;
         }
-        Json::of(&object)
+        Ok(Json::of(&object))
     }
 
-    /// Returns `_meta` of a tool with the URI of its user interface as clients see it; `None` if it names none.
-    fn outward_meta(&self, member: &GatewayMember, tool: &Map<Json>) -> Option<Json> {
-        let mut meta = tool.get("_meta")?.read::<Map<Json>>().ok()?;
-        let outward = |uri: &str| Json::of(&self.0.uris.outward(&member.prefix, uri));
-        let ui = meta.get("ui").and_then(|ui| ui.read::<Map<Json>>().ok());
-        let nested = ui.and_then(|mut ui| {
-            let uri = text(&ui, "resourceUri")?;
-            ui.insert("resourceUri", outward(&uri));
-            Some(Json::of(&ui))
-        });
-        // The spelling of hosts before the extension was released.
-        let flat = text(&meta, "ui/resourceUri").map(|uri| outward(&uri));
-        let is_changed = nested.is_some() || flat.is_some();
-        for (name, value) in [("ui", nested), ("ui/resourceUri", flat)] {
-            if let Some(value) = value {
-                meta.insert(name, value);
-            }
+    /// Returns `_meta` of a tool with the URI of its user interface as clients see it.
+    fn outward_meta(&self, member: &GatewayMember, meta: &Json) -> Result<Json, String> {
+        if meta.kind() != Kind::Object {
+            return Ok(meta.clone());
         }
-        is_changed.then(|| Json::of(&meta))
+        let mut named = members(meta)?;
+        let outward = |object: &mut Map<Json>, key| {
+            if let Some(uri) = text(object, key) {
+                object.insert(key, Json::of(&self.0.uris.outward(&member.prefix, &uri)));
+            }
+        };
+        if let Some(ui) = named.get_mut("ui").filter(|ui| ui.kind() == Kind::Object) {
+            let mut nested = members(ui)?;
+            outward(&mut nested, "resourceUri");
+            *ui = Json::of(&nested);
+        }
+        // The spelling of hosts before the extension was released.
+        outward(&mut named, "ui/resourceUri");
+        Ok(Json::of(&named))
     }
 
     fn outward_name(&self, method: &'static str, member: &GatewayMember, name: &str) -> String {

@@ -1,102 +1,121 @@
 //! URIs in results and notifications as clients see them.
 
-use mcp_wire::{Json, Map};
+use mcp_revisions::errors;
+use mcp_wire::{ErrorObject, Json, Kind};
 
-use super::items::text;
+use super::items::{members, text};
 use super::{Gateway, GatewayMember};
 
 impl Gateway {
     /// Returns the result of a tool or a prompt, whose links and resources are addressed as in lists.
-    pub(super) fn outward_links(&self, member: &GatewayMember, result: Json) -> Json {
-        // Most results have none: what is not named in the text is not in the result.
-        if !result.text().contains(r#""resource"#) {
-            return result;
+    ///
+    /// # Errors
+    /// Returns the error for the client if they cannot be: a link could lead to a resource of another server.
+    pub(super) fn outward_links(
+        &self,
+        member: &GatewayMember,
+        result: Json,
+    ) -> Result<Json, ErrorObject> {
+        // Most results have none: what no text of the result spells is not in it.
+        if !result.text().contains(r#""resource"#) && !result.text().contains('\\') {
+            return Ok(result);
         }
-        let Ok(mut object) = result.read::<Map<Json>>() else {
-            return result;
-        };
-        if let Some(content) = object.get_mut("content") {
-            *content = each(content, |block| self.outward_block(member, block));
-        }
-        if let Some(messages) = object.get_mut("messages") {
-            *messages = each(messages, |message| {
-                within(message, "content", |block| {
-                    self.outward_block(member, block)
-                })
-            });
-        }
-        Json::of(&object)
+        let block = |block: &Json| self.outward_block(member, block);
+        let outward = within(&result, "content", |content| each(content, block)).and_then(|it| {
+            within(&it, "messages", |messages| {
+                each(messages, |message| within(message, "content", block))
+            })
+        });
+        outward.map_err(|why| unreadable(member, &why))
     }
 
-    fn outward_block(&self, member: &GatewayMember, block: &Json) -> Json {
+    fn outward_block(&self, member: &GatewayMember, block: &Json) -> Result<Json, String> {
         match block.read_member::<String>("type").as_deref() {
-            Some("resource_link") => self.outward_uri_of(member, block.clone()),
+            Some("resource_link") => self.outward_uri_of(member, block),
             Some("resource") => within(block, "resource", |resource| {
-                self.outward_uri_of(member, resource.clone())
+                self.outward_uri_of(member, resource)
             }),
-            _ => block.clone(),
+            _ => Ok(block.clone()),
         }
     }
 
     /// Returns an object whose `uri` is as clients see it.
-    pub(super) fn outward_uri_of(&self, member: &GatewayMember, object: Json) -> Json {
-        let Ok(mut members) = object.read::<Map<Json>>() else {
-            return object;
-        };
-        let Some(uri) = text(&members, "uri") else {
-            return object;
-        };
-        let outward = self.0.uris.outward(&member.prefix, &uri);
-        if outward == uri {
-            return object;
+    ///
+    /// # Errors
+    /// Returns why it cannot be changed, such as a `uri` that is there twice.
+    pub(super) fn outward_uri_of(
+        &self,
+        member: &GatewayMember,
+        object: &Json,
+    ) -> Result<Json, String> {
+        let mut members = members(object)?;
+        if let Some(uri) = text(&members, "uri") {
+            let outward = self.0.uris.outward(&member.prefix, &uri);
+            if outward != uri {
+                members.insert("uri", Json::of(&outward));
+                return Ok(Json::of(&members));
+            }
         }
-        members.insert("uri", Json::of(&outward));
-        Json::of(&members)
+        Ok(object.clone())
     }
 
     /// Returns the contents of a resource, under the URI by which the client has read it: `own` at the server.
+    ///
+    /// # Errors
+    /// As [`outward_links`](Self::outward_links).
     pub(super) fn outward_contents(
         &self,
         member: &GatewayMember,
         (own, asked): (&str, &str),
-        result: Json,
-    ) -> Json {
-        let Ok(mut object) = result.read::<Map<Json>>() else {
-            return result;
-        };
-        if let Some(contents) = object.get_mut("contents") {
-            *contents = each(contents, |content| {
-                match content.read_member::<String>("uri") {
-                    Some(uri) if uri == own => {
-                        // The server that has it is known from now on.
-                        if own == asked {
-                            self.0.uris.outward(&member.prefix, own);
-                        }
-                        within(content, "uri", |_| Json::of(asked))
-                    }
-                    _ => self.outward_uri_of(member, content.clone()),
+        result: &Json,
+    ) -> Result<Json, ErrorObject> {
+        let content = |content: &Json| match content.read_member::<String>("uri") {
+            Some(uri) if uri == own => {
+                // The server that has it is known from now on.
+                if own == asked {
+                    self.0.uris.outward(&member.prefix, own);
                 }
-            });
-        }
-        Json::of(&object)
+                within(content, "uri", |_| Ok(Json::of(asked)))
+            }
+            _ => self.outward_uri_of(member, content),
+        };
+        within(result, "contents", |contents| each(contents, content))
+            .map_err(|why| unreadable(member, &why))
     }
+}
+
+/// Returns the error for a client whose server has answered with what cannot be addressed.
+fn unreadable(member: &GatewayMember, why: &str) -> ErrorObject {
+    let why = format!(
+        "the result of the server {} cannot be read: {why}",
+        member.name
+    );
+    errors::internal(&why).error
 }
 
 /// Returns an array whose values are changed; another value as it is.
-fn each(array: &Json, change: impl Fn(&Json) -> Json) -> Json {
+fn each(array: &Json, change: impl Fn(&Json) -> Result<Json, String>) -> Result<Json, String> {
     match array.read::<Vec<Json>>() {
-        Ok(values) => Json::of(&values.iter().map(change).collect::<Vec<_>>()),
-        Err(_) => array.clone(),
+        Ok(values) => {
+            let changed: Result<Vec<Json>, _> = values.iter().map(change).collect();
+            Ok(Json::of(&changed?))
+        }
+        Err(_) => Ok(array.clone()),
     }
 }
 
-/// Returns an object with a member that is changed; another value as it is.
-fn within(object: &Json, name: &str, change: impl FnOnce(&Json) -> Json) -> Json {
-    let Ok(mut members) = object.read::<Map<Json>>() else {
-        return object.clone();
-    };
-    if let Some(member) = members.get_mut(name) {
-        *member = change(member);
+/// Returns an object with a member that is changed, if it has it; another value as it is.
+pub(super) fn within(
+    object: &Json,
+    name: &str,
+    change: impl FnOnce(&Json) -> Result<Json, String>,
+) -> Result<Json, String> {
+    if object.kind() != Kind::Object {
+        return Ok(object.clone());
     }
-    Json::of(&members)
+    let mut members = members(object)?;
+    if let Some(member) = members.get_mut(name) {
+        *member = change(member)?;
+    }
+    Ok(Json::of(&members))
 }

@@ -1,11 +1,13 @@
 //! The lists of all servers as one, over all their pages.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use mcp_revisions::http::ListedTool;
 use mcp_revisions::sansio::server::IncomingRequest;
 use mcp_revisions::serve::Peer;
 use mcp_revisions::{errors, methods};
-use mcp_wire::{ErrorObject, Json, Map, meta};
+use mcp_wire::{ErrorObject, Json, Map, excerpt, meta};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
 use tracing::{debug, warn};
@@ -25,6 +27,9 @@ const LONGEST_TTL: i64 = 3_600_000;
 
 /// The key in `_meta` of a list that names the servers whose part is missing, each with the reason.
 const UNAVAILABLE: &str = "io.github.mcp-revisions/unavailable";
+
+/// Maximum number of characters of the reason why a part is missing: it may quote the server.
+const REASON: usize = 1_000;
 
 /// The list of one server.
 pub(super) struct Listed {
@@ -64,7 +69,12 @@ impl Gateway {
         }
         let method = call.method;
         let until = Instant::now() + self.0.settings.list_time;
-        let members = self.members();
+        let mut members = self.members();
+        // The listener looks at one tool, before a call of it: no other server is waited for.
+        if let Some(ListedTool(name)) = peer.extension() {
+            let own = self.tool_group(name);
+            members.retain(|member| own.as_deref() == Some(&member.prefix));
+        }
         let begun: Vec<Listing> = members
             .iter()
             .map(|member| {
@@ -74,7 +84,8 @@ impl Gateway {
             })
             .collect();
         let (mut items, mut missing) = (Vec::new(), Map::<Json>::default());
-        let (mut ttl_ms, mut is_public) = (LONGEST_TTL, !members.is_empty());
+        let (mut ttl_ms, mut is_public) = (LONGEST_TTL, true);
+        let mut may_change = members.is_empty();
         for (member, mut listing) in members.iter().zip(begun) {
             match self
                 .awaited(member, method, &mut listing, until, &peer)
@@ -83,20 +94,21 @@ impl Gateway {
                 Ok(listed) => {
                     ttl_ms = ttl_ms.min(listed.ttl_ms);
                     is_public &= listed.is_public;
-                    let own = listed.items.into_iter();
-                    items.extend(own.map(|item| self.outward_item(method, member, item)));
+                    items.extend(self.outward_items(method, member, listed.items));
                 }
                 Err(error) => {
+                    let why = excerpt(&error.message, REASON);
                     warn!(
                         server = member.name,
-                        "its part of {method} is missing: {}", error.message
+                        "its part of {method} is missing: {why}"
                     );
-                    missing.insert(&*member.name, Json::of(&error.message));
+                    missing.insert(&*member.name, Json::of(&why));
+                    may_change |= !member.is_unusable;
                 }
             }
         }
         // A list that is missing may be there the next time.
-        if !missing.is_empty() || members.is_empty() {
+        if may_change {
             (ttl_ms, is_public) = (0, false);
         }
         let scope = if is_public { "public" } else { "private" };
@@ -148,9 +160,14 @@ impl Gateway {
                 }
             });
         }
-        let seconds = self.0.settings.list_time.as_secs_f32();
-        Err(errors::internal(&format!("the server has not answered within {seconds} s")).error)
+        Err(late(self.0.settings.list_time))
     }
+}
+
+/// Returns the error of a server that has not answered in this time.
+pub(super) fn late(time: Duration) -> ErrorObject {
+    let seconds = time.as_secs_f32();
+    errors::internal(&format!("the server has not answered within {seconds} s")).error
 }
 
 /// Lists what one server has, over all pages. A server without such things has an empty list.

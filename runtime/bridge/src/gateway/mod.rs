@@ -4,6 +4,7 @@ mod items;
 mod links;
 mod lists;
 mod names;
+mod questions;
 mod room;
 mod routes;
 mod serving;
@@ -26,9 +27,11 @@ use tokio::sync::{Semaphore, watch};
 use crate::MessageLosses;
 use crate::ending::BridgeEnding;
 use crate::losses::Losses;
+use crate::servers::ServerPool;
 use crate::{Bridge, Error, Proxy, RateLimit};
 use mcp_revisions::sansio::LossHook;
 use mcp_revisions_core::Severity;
+pub(crate) use questions::name_questions;
 use shortened::ShortenedNames;
 use uris::Uris;
 
@@ -84,6 +87,8 @@ struct SharedGateway {
     /// Number of changes of the servers.
     changes: watch::Sender<u64>,
     late: Arc<Semaphore>,
+    /// The places of the servers of all members.
+    pool: Arc<ServerPool>,
 }
 
 /// A server of a gateway.
@@ -91,6 +96,8 @@ struct SharedGateway {
 struct GatewayMember {
     name: String,
     prefix: Arc<str>,
+    /// Set if it never has anything.
+    is_unusable: bool,
     proxy: Proxy,
 }
 
@@ -134,7 +141,7 @@ impl GatewayBuilder {
     /// Sets how long a list waits for a server [default: 20 seconds]. The part of a server that is later is left out, and the
     /// client is notified that the list has changed once the server has answered.
     #[must_use]
-    pub fn with_list_time(mut self, time: Duration) -> Self {
+    pub fn with_list_timeout(mut self, time: Duration) -> Self {
         self.list_time = time;
         self
     }
@@ -181,6 +188,7 @@ impl GatewayBuilder {
             shortened: Mutex::default(),
             changes: watch::Sender::default(),
             late: Arc::new(Semaphore::new(LATE_LISTS)),
+            pool: Arc::default(),
         }))
     }
 }
@@ -203,9 +211,9 @@ impl Gateway {
     }
 
     /// Returns what stands before the names of the tools of a server, and in its path in a [`ServerDirectory`](crate::ServerDirectory): its
-    /// name in letters, digits, `-` and `_`, at most 32 of them; `None` if nothing of the name can be used.
+    /// name, if that has at most 32 letters, digits, `-` and `_`; else what is left of it, with a digest at its end.
     #[must_use]
-    pub fn prefix(name: &str) -> Option<String> {
+    pub fn prefix(name: &str) -> String {
         names::prefix(name)
     }
 
@@ -213,7 +221,7 @@ impl Gateway {
     /// the [`prefix`](Self::prefix). Of the settings of the bridge, those about its clients mean nothing.
     ///
     /// # Errors
-    /// Returns an error if nothing of the name can be used, or another server has the same prefix.
+    /// Returns an error if another server has the same prefix.
     ///
     /// # Panics
     /// Panics outside of a runtime of tokio.
@@ -227,8 +235,10 @@ impl Gateway {
         let member = Arc::new(GatewayMember {
             name: name.to_owned(),
             prefix: prefix.into(),
-            proxy: bridge.among_others().into_proxy(Revision::LATEST),
+            is_unusable: bridge.is_unusable(),
+            proxy: (bridge.within(&self.0.pool).among_others(name)).into_proxy(Revision::LATEST),
         });
+        self.0.uris.admit(&member.prefix);
         self.change(|members| members.push(member));
         Ok(())
     }
@@ -285,23 +295,18 @@ impl Gateway {
 /// Returns the prefix of a server that is to stand beside others, each with its name and prefix.
 ///
 /// # Errors
-/// Returns an error if nothing of the name can be used, or another server has the same prefix.
+/// Returns an error if another server has the same prefix.
 pub(crate) fn distinct<'o>(
     name: &str,
     others: impl IntoIterator<Item = (&'o str, &'o str)>,
 ) -> Result<String, Error> {
-    let wrong = |why: String| Error::Name {
-        name: name.to_owned(),
-        why,
-    };
     let prefix = names::prefix(name);
-    let prefix =
-        prefix.ok_or_else(|| wrong("expected a name with letters or digits of ASCII".into()))?;
     match others.into_iter().find(|(_, taken)| *taken == prefix) {
         None => Ok(prefix),
-        Some((other, _)) => Err(wrong(format!(
-            "`{other}` is written `{prefix}` as well: give one of them another name"
-        ))),
+        Some((other, _)) => Err(Error::Name {
+            name: name.to_owned(),
+            why: format!("`{other}` is written `{prefix}` as well: give one of them another name"),
+        }),
     }
 }
 

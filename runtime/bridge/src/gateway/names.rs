@@ -17,17 +17,24 @@ const DIGITS: usize = 8;
 /// The character between the prefix and the name.
 const JOINT: char = '_';
 
-/// Returns the prefix of a server: its name in letters, digits, `-` and `_`, at most 32 of them; `None` if nothing of the
-/// name can be used.
-pub(super) fn prefix(server: &str) -> Option<String> {
+/// Returns the prefix of a server: its name, if that has at most 32 letters, digits, `-` and `_` of ASCII, and begins and ends
+/// with a letter or a digit; else what is left of it, and a digest of the whole.
+pub(super) fn prefix(server: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    let plain: String = server
+    let mut plain: String = server
         .chars()
         .map(|c| if is_plain(c) { c } else { '-' })
-        .take(LONGEST_PREFIX)
         .collect();
-    let trimmed = plain.trim_matches(['-', '_']);
-    (!trimmed.is_empty()).then(|| trimmed.to_owned())
+    let is_whole = plain == server && plain.trim_matches(['-', '_']) == plain;
+    if is_whole && (1..=LONGEST_PREFIX).contains(&plain.len()) && !ends_in_digest(&plain, '-') {
+        return plain;
+    }
+    plain.truncate(LONGEST_PREFIX - DIGITS - 1);
+    let words = match plain.trim_matches(['-', '_']) {
+        "" => "server",
+        words => words,
+    };
+    format!("{words}-{}", digest(&[server]))
 }
 
 /// Returns the name under which clients see the tool or prompt `name` of the server with the prefix `own`, one of `all`.
@@ -62,25 +69,28 @@ pub(super) fn rest<'n>(own: &str, outward: &'n str) -> Option<&'n str> {
 
 /// Returns whether only the list of a server can say what a name stands for.
 pub(super) fn is_shortened(outward: &str) -> bool {
-    let Some((_, end)) = outward
-        .rsplit_once(JOINT)
-        .filter(|_| outward.len() == LONGEST)
-    else {
-        return false;
-    };
-    end.len() == DIGITS
-        && end
-            .bytes()
-            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    outward.len() == LONGEST && ends_in_digest(outward, JOINT)
+}
+
+/// Returns whether the part of a name behind the last joint looks like a digest.
+fn ends_in_digest(name: &str, joint: char) -> bool {
+    name.rsplit_once(joint).is_some_and(|(_, end)| {
+        let is_digit = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        end.len() == DIGITS && end.bytes().all(is_digit)
+    })
+}
+
+/// Returns the digest of some texts, in hexadecimal digits.
+fn digest(texts: &[&str]) -> String {
+    let mut hash = Hash::new();
+    hash.update(texts.join("\0"));
+    let bytes = hash.finalize();
+    let digits = bytes.iter().take(DIGITS / 2);
+    digits.map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Cuts a name, and adds a digest of it, so that the whole has 64 bytes.
 fn shortened(own: &str, name: &str, plain: &str) -> String {
-    let mut hash = Hash::new();
-    hash.update(own);
-    hash.update([0]);
-    hash.update(name);
-    let digest = hash.finalize();
     let room = LONGEST - DIGITS - 1;
     let cut = (0..=room.min(plain.len()))
         .rev()
@@ -90,10 +100,7 @@ fn shortened(own: &str, name: &str, plain: &str) -> String {
         text.push(JOINT);
     }
     text.push(JOINT);
-    for byte in digest.iter().take(DIGITS / 2) {
-        text.push_str(&format!("{byte:02x}"));
-    }
-    text
+    text + &digest(&[own, name])
 }
 
 #[cfg(test)]
@@ -135,12 +142,31 @@ mod tests {
 
     #[test]
     fn a_prefix_has_what_every_host_accepts() {
-        assert_eq!(prefix("My Server (1)").as_deref(), Some("My-Server--1"));
-        assert_eq!(
-            prefix("@scope/server.git").as_deref(),
-            Some("scope-server-git")
-        );
-        assert_eq!(prefix("日本"), None);
-        assert_eq!(prefix(&"n".repeat(99)).map(|it| it.len()), Some(32));
+        for name in ["git", "My_Server-2", &"n".repeat(32)] {
+            assert_eq!(prefix(name), name);
+        }
+        let long = "n".repeat(33);
+        let changed = [
+            "My Server",
+            "My.Server",
+            "My-Server-",
+            "日本",
+            "日本語",
+            "",
+            "-",
+            &long,
+        ];
+        let mut seen = std::collections::BTreeSet::new();
+        for name in changed {
+            let prefix = prefix(name);
+            assert!(
+                prefix.len() <= LONGEST_PREFIX && !prefix.contains(' '),
+                "{prefix}"
+            );
+            assert!(seen.insert(prefix.clone()), "{prefix} stands for two");
+            // A name that looks like a changed one is changed itself.
+            assert_ne!(super::prefix(&prefix), prefix);
+        }
+        assert!(prefix("My Server (1)").starts_with("My-Server--1-"));
     }
 }

@@ -6,6 +6,9 @@ use mcp_revisions::sansio::server::IncomingRequest;
 use mcp_revisions::serve::Peer;
 use mcp_revisions::{errors, methods};
 use mcp_wire::{ErrorObject, Json, Map};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+use tracing::warn;
 
 use super::items::text;
 use super::{Gateway, GatewayMember, lists, lock, names};
@@ -30,7 +33,7 @@ impl Gateway {
             .proxy
             .call_as_part(call, peer, Some(self.rewrite(&member)))
             .await?;
-        Ok(self.outward_links(&member, result))
+        self.outward_links(&member, result)
     }
 
     /// Passes a call on that reads a resource.
@@ -47,7 +50,7 @@ impl Gateway {
                 params.insert("uri", Json::of(own));
             })
             .await?;
-        Ok(self.outward_contents(&member, (&own, &uri), result))
+        self.outward_contents(&member, (&own, &uri), &result)
     }
 
     /// Passes a completion on, of an argument of a prompt or of a URI template.
@@ -117,7 +120,9 @@ impl Gateway {
                 params: Json::of(&Map::<Json>::default()),
                 ..call.clone()
             };
-            match lists::list_all(&member, &listing, peer).await {
+            let time = self.0.settings.list_time;
+            let listed = timeout(time, lists::list_all(&member, &listing, peer)).await;
+            match listed.unwrap_or_else(|_| Err(lists::late(time))) {
                 Ok(listed) => {
                     let names = listed
                         .items
@@ -136,7 +141,7 @@ impl Gateway {
     }
 
     /// Passes a call on to the server that has a resource: `set` writes its URI there into the params. Where it is not known
-    /// which server that is, each is asked in turn until one has it.
+    /// which server that is, those with a template that fits are asked, and then all others; each has its own wait.
     async fn call_by_uri(
         &self,
         uri: &str,
@@ -145,27 +150,64 @@ impl Gateway {
         set: impl Fn(&mut Map<Json>, &str),
     ) -> Result<(Arc<GatewayMember>, String, Json), ErrorObject> {
         let members = self.members();
-        let prefixes: Vec<Arc<str>> = members.iter().map(|it| Arc::clone(&it.prefix)).collect();
+        let (likely, others, own) = self.0.uris.servers(uri);
+        let mut params = call.params.read::<Map<Json>>().unwrap_or_default();
+        set(&mut params, own);
+        let call = IncomingRequest {
+            params: Json::of(&params),
+            ..call
+        };
+        let is_certain = likely.len() + others.len() == 1;
         let mut refused = None;
-        for (own, uri) in self.0.uris.servers(&prefixes, uri) {
-            let Some(member) = members.iter().find(|it| it.prefix == own) else {
-                continue;
-            };
-            let mut params = call.params.read::<Map<Json>>().unwrap_or_default();
-            set(&mut params, uri);
-            let call = IncomingRequest {
-                params: Json::of(&params),
-                ..call.clone()
-            };
-            let rewrite = Some(self.rewrite(member));
-            match member.proxy.call_as_part(call, peer.clone(), rewrite).await {
-                Ok(result) => return Ok((Arc::clone(member), uri.to_owned(), result)),
-                Err(error) => drop(refused.get_or_insert(error)),
+        for servers in [likely, others] {
+            let mut asked = JoinSet::new();
+            for member in members.iter().filter(|it| servers.contains(&it.prefix)) {
+                let (member, call, peer) = (Arc::clone(member), call.clone(), peer.clone());
+                let rewrite = Some(self.rewrite(&member));
+                let time = self.0.settings.list_time;
+                asked.spawn(async move {
+                    let answer = member.proxy.call_as_part(call, peer, rewrite);
+                    let answer = if is_certain {
+                        answer.await
+                    } else {
+                        // It may not be the server that has the resource.
+                        timeout(time, answer)
+                            .await
+                            .unwrap_or_else(|_| Err(lists::late(time)))
+                    };
+                    (member, answer)
+                });
+            }
+            while let Some(answered) = asked.join_next().await {
+                match answered {
+                    Ok((member, Ok(result))) => return Ok((member, own.to_owned(), result)),
+                    Ok((_, Err(error))) => drop(refused.get_or_insert(error)),
+                    Err(_) => {}
+                }
             }
         }
         Err(refused.unwrap_or_else(|| {
             errors::invalid_params("no server of this gateway has such a resource").error
         }))
+    }
+
+    /// Returns the params of a notification about a resource as clients see them; `None` if they cannot be changed.
+    pub(super) fn outward_notice(&self, member: &GatewayMember, params: &Json) -> Option<Json> {
+        self.outward_uri_of(member, params)
+            .inspect_err(|why| {
+                warn!(
+                    server = member.name,
+                    "left out a notification of a resource: {why}"
+                )
+            })
+            .ok()
+    }
+
+    /// Returns the prefix of the server that a tool is of, by the beginning of its name.
+    pub(super) fn tool_group(&self, named: &str) -> Option<String> {
+        let members = self.members();
+        let prefixes: Vec<&str> = members.iter().map(|it| &*it.prefix).collect();
+        names::owners(&prefixes, named).next().map(str::to_owned)
     }
 
     /// Returns what notifications of a server become on their way to clients.
@@ -175,7 +217,7 @@ impl Gateway {
             if method != methods::NOTIFICATIONS_RESOURCES_UPDATED {
                 return Some(params);
             }
-            Some(gateway.outward_uri_of(&member, params))
+            gateway.outward_notice(&member, &params)
         })
     }
 }

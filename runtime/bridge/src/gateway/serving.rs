@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use mcp_revisions::sansio::server::{Profile, Server};
-use mcp_revisions::{Boxed, Limits, boxed, http, stdio, until};
+use mcp_revisions::{Boxed, Limits, boxed, http, until};
 use mcp_revisions_core::Revision;
 use mcp_wire::Json;
 use serde_json::json;
-use tokio::io::{AsyncRead, AsyncWrite, BufReader};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tracing::warn;
@@ -15,8 +15,6 @@ use tracing::warn;
 use super::Gateway;
 use crate::Error;
 use crate::ending::LAST_ANSWERS;
-use crate::greeting::piped;
-use crate::patient::Patient;
 use crate::settings::share;
 
 impl Gateway {
@@ -26,6 +24,8 @@ impl Gateway {
     /// # Errors
     /// Returns an error if the gateway cannot be introduced: its info is not an `Implementation`.
     pub fn service(&self, options: http::Options) -> Result<http::Service, Error> {
+        let gateway = self.clone();
+        let options = options.with_tool_groups(move |name| gateway.tool_group(name));
         Ok(http::Service::with_options(
             self.server()?,
             self.clone(),
@@ -92,24 +92,13 @@ impl Gateway {
     ) -> Boxed<'static, Result<(), Error>> {
         let gateway = self.clone();
         boxed(async move {
-            let (input, copied) = piped(BufReader::new(input));
-            // The pipe ends here, and what was read is answered.
             let ended = async {
-                tokio::select! {
-                    () = copied => {}
-                    () = stop => {}
-                }
+                stop.await;
                 Ok(())
             };
-            let output = Patient::new(output);
-            let served = stdio::serve_on_within(
-                gateway.server()?,
-                gateway.clone(),
-                input,
-                output,
-                Duration::MAX,
-            );
-            let served = gateway.0.settings.ending.serve_one(served, ended).await;
+            let (server, ending) = (gateway.server()?, &gateway.0.settings.ending);
+            let served = ending.serve_one(server, gateway.clone(), (input, output), ended);
+            let served = served.await;
             gateway.shutdown().await;
             served
         })

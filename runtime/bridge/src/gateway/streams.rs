@@ -215,11 +215,9 @@ impl GatewayStream {
 
     /// Returns the resources that this server may have, as it names them, each with the name that the client has for it.
     fn asked(&self) -> BTreeMap<String, String> {
-        let members = self.gateway.members();
-        let prefixes: Vec<Arc<str>> = members.iter().map(|it| Arc::clone(&it.prefix)).collect();
         let mut asked = BTreeMap::new();
         for uri in &self.filter.uris {
-            let own = (self.gateway.0.uris).inward(&self.member.prefix, &prefixes, uri);
+            let own = (self.gateway.0.uris).inward(&self.member.prefix, uri);
             asked.extend(own.map(|own| (own.to_owned(), uri.clone())));
         }
         asked
@@ -253,7 +251,7 @@ impl GatewayStream {
             methods::NOTIFICATIONS_RESOURCES_UPDATED => {
                 let own = params.read_member::<String>("uri");
                 let Some(asked) = own.and_then(|own| asked.get(&own)) else {
-                    return Some(gateway.outward_uri_of(&member, params));
+                    return gateway.outward_notice(&member, &params);
                 };
                 let mut members = params.read::<Map<Json>>().unwrap_or_default();
                 members.insert("uri", Json::of(asked));

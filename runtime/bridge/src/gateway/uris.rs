@@ -1,7 +1,8 @@
 //! The server that a resource belongs to: URIs stay as servers write them, unless two servers have the same.
 //!
 //! The server that names a URI first keeps it. The same URI of another server becomes `SERVER+URI`, which can be read at any
-//! time: servers start again, and lists are read in any order.
+//! time: servers start again, and lists are read in any order. No server can take that name: a URI that begins as such a name does
+//! becomes one of its server itself.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,6 +18,8 @@ pub(super) struct Uris(Mutex<NamedUri>);
 
 #[derive(Debug, Default)]
 struct NamedUri {
+    /// The prefixes of all servers, in the order in which they came.
+    servers: Vec<Arc<str>>,
     owners: HashMap<String, Arc<str>>,
     /// The servers of each fixed beginning of URI templates.
     beginnings: HashMap<String, Vec<Arc<str>>>,
@@ -30,21 +33,31 @@ impl NamedUri {
     }
 
     /// Returns the server that a URI is of, as clients name it, with the URI as the server has it; `None` if it is not certain.
-    fn certain<'u>(&self, all: &[Arc<str>], uri: &'u str) -> Option<(Arc<str>, &'u str)> {
-        if let Some(owner) = self.owners.get(uri).filter(|owner| all.contains(owner)) {
-            return Some((Arc::clone(owner), uri));
-        }
-        all.iter().find_map(|own| {
-            let rest = uri.strip_prefix(&**own)?.strip_prefix(JOINT)?;
-            Some((Arc::clone(own), rest))
-        })
+    fn certain<'u>(&self, uri: &'u str) -> Option<(Arc<str>, &'u str)> {
+        let owner = || Some((Arc::clone(self.owners.get(uri)?), uri));
+        self.prefixed(uri).or_else(owner)
+    }
+
+    /// Returns the server whose prefix a URI begins with, and what follows the prefix.
+    fn prefixed<'u>(&self, uri: &'u str) -> Option<(Arc<str>, &'u str)> {
+        let (prefix, rest) = uri.split_once(JOINT)?;
+        let own = self.servers.iter().find(|own| ***own == *prefix)?;
+        Some((Arc::clone(own), rest))
     }
 }
 
 impl Uris {
+    /// Adds a server.
+    pub(super) fn admit(&self, own: &Arc<str>) {
+        self.named().servers.push(Arc::clone(own));
+    }
+
     /// Returns how clients see a URI of a server, and remembers the server as its owner if no other one is.
     pub(super) fn outward(&self, own: &Arc<str>, uri: &str) -> String {
         let mut named = self.named();
+        if named.prefixed(uri).is_some() {
+            return format!("{own}{JOINT}{uri}");
+        }
         match named.owners.get(uri) {
             Some(owner) if owner != own => format!("{own}{JOINT}{uri}"),
             Some(_) => uri.to_owned(),
@@ -69,48 +82,39 @@ impl Uris {
         }
     }
 
-    /// Returns a URI, as clients name it, as this server has it; `None` if it is certain that another one of all has it.
-    pub(super) fn inward<'u>(
-        &self,
-        own: &Arc<str>,
-        all: &[Arc<str>],
-        uri: &'u str,
-    ) -> Option<&'u str> {
-        match self.named().certain(all, uri) {
+    /// Returns a URI, as clients name it, as this server has it; `None` if it is certain that another one has it.
+    pub(super) fn inward<'u>(&self, own: &Arc<str>, uri: &'u str) -> Option<&'u str> {
+        match self.named().certain(uri) {
             Some((owner, uri)) => (owner == *own).then_some(uri),
             None => Some(uri),
         }
     }
 
-    /// Returns the servers that may have a URI as clients name it, with the URI as the server has it: one if it is certain,
-    /// else all, the more likely ones first.
-    pub(super) fn servers<'u>(&self, all: &[Arc<str>], uri: &'u str) -> Vec<(Arc<str>, &'u str)> {
+    /// Returns the servers that may have a URI as clients name it, with the URI as the server has it, the more likely ones
+    /// first: one if it is certain; else those with a template that fits as long as any, and all others.
+    pub(super) fn servers<'u>(&self, uri: &'u str) -> (Vec<Arc<str>>, Vec<Arc<str>>, &'u str) {
         let named = self.named();
-        if let Some(certain) = named.certain(all, uri) {
-            return vec![certain];
+        if let Some((own, uri)) = named.certain(uri) {
+            return (vec![own], Vec::new(), uri);
         }
-        // The longest beginning of each server that fits.
-        let mut longest = HashMap::<&Arc<str>, usize>::new();
-        let beginnings = named.beginnings.iter();
-        for (beginning, owners) in beginnings.filter(|(it, _)| uri.starts_with(it.as_str())) {
-            for own in owners {
-                let length = longest.entry(own).or_default();
-                *length = (*length).max(beginning.len());
-            }
-        }
-        let mut servers: Vec<_> = all.iter().map(|own| (Arc::clone(own), uri)).collect();
-        servers.sort_by_key(|(own, _)| std::cmp::Reverse(longest.get(own).copied()));
-        servers
+        let fitting = (named.beginnings.iter()).filter(|(it, _)| uri.starts_with(it.as_str()));
+        let likely = fitting.max_by_key(|(it, _)| it.len());
+        let likely = likely.map_or(Vec::new(), |(_, owners)| owners.clone());
+        let others = named.servers.iter().filter(|own| !likely.contains(own));
+        let others = others.cloned().collect();
+        (likely, others, uri)
     }
 
     /// Forgets the resources of a server that is gone.
     pub(super) fn forget(&self, own: &Arc<str>) {
         let mut named = self.named();
         let NamedUri {
+            servers,
             owners,
             beginnings,
             room,
         } = &mut *named;
+        servers.retain(|one| one != own);
         owners.retain(|_, owner| owner != own);
         beginnings.retain(|_, owners| {
             owners.retain(|owner| owner != own);
@@ -136,31 +140,48 @@ mod tests {
     fn the_same_uri_of_two_servers_is_two_resources() {
         let (uris, one, two): (Uris, Arc<str>, Arc<str>) =
             (Uris::default(), "one".into(), "two".into());
-        let all = [Arc::clone(&one), Arc::clone(&two)];
+        uris.admit(&one);
+        uris.admit(&two);
+        let certain = |own: &Arc<str>, uri| (vec![own.clone()], vec![], uri);
         assert_eq!(uris.outward(&one, "file:///x"), "file:///x");
         assert_eq!(uris.outward(&two, "file:///x"), "two+file:///x");
         assert_eq!(uris.outward(&one, "file:///x"), "file:///x");
-        assert_eq!(
-            uris.servers(&all, "file:///x"),
-            [(Arc::clone(&one), "file:///x")]
-        );
-        assert_eq!(
-            uris.servers(&all, "two+file:///x"),
-            [(Arc::clone(&two), "file:///x")]
-        );
+        assert_eq!(uris.servers("file:///x"), certain(&one, "file:///x"));
+        assert_eq!(uris.servers("two+file:///x"), certain(&two, "file:///x"));
         uris.template(&two, "notes://{id}");
-        let found = uris.servers(&all, "notes://7");
-        assert_eq!(
-            found,
-            [(Arc::clone(&two), "notes://7"), (one.clone(), "notes://7")]
-        );
-        assert_eq!(uris.inward(&one, &all, "notes://7"), Some("notes://7"));
-        assert_eq!(uris.inward(&two, &all, "two+file:///x"), Some("file:///x"));
-        assert_eq!(uris.inward(&one, &all, "two+file:///x"), None);
+        let found = uris.servers("notes://7");
+        assert_eq!(found, (vec![two.clone()], vec![one.clone()], "notes://7"));
+        assert_eq!(uris.inward(&one, "notes://7"), Some("notes://7"));
+        assert_eq!(uris.inward(&two, "two+file:///x"), Some("file:///x"));
+        assert_eq!(uris.inward(&one, "two+file:///x"), None);
         uris.forget(&one);
         assert_eq!(uris.outward(&two, "file:///x"), "file:///x");
-        uris.forget(&two);
-        let found = uris.servers(&all, "notes://7");
-        assert_eq!(found, [(one, "notes://7"), (two, "notes://7")]);
+        assert_eq!(
+            uris.servers("one+file:///x"),
+            (vec![], vec![two.clone()], "one+file:///x")
+        );
+    }
+
+    #[test]
+    fn no_server_takes_the_prefixed_name_of_a_resource_of_another() {
+        let (uris, one, two): (Uris, Arc<str>, Arc<str>) =
+            (Uris::default(), "one".into(), "two".into());
+        uris.admit(&one);
+        uris.admit(&two);
+        let taken = uris.outward(&one, "two+file:///x");
+        assert_eq!(taken, "one+two+file:///x");
+        assert_eq!(
+            uris.servers(&taken),
+            (vec![one.clone()], vec![], "two+file:///x")
+        );
+        assert_eq!(
+            uris.servers("two+file:///x"),
+            (vec![two.clone()], vec![], "file:///x")
+        );
+        // Not even by a name that looks like one of its own.
+        let own = uris.outward(&one, "one+file:///x");
+        assert_eq!(uris.servers(&own), (vec![one], vec![], "one+file:///x"));
+        // A scheme with a `+` is one like any other.
+        assert_eq!(uris.outward(&two, "git+https://x"), "git+https://x");
     }
 }

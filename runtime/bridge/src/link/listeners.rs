@@ -1,10 +1,12 @@
-//! The receivers of notifications outside of calls: sessions, and streams of changes.
+//! The receivers of notifications and of questions outside of calls: sessions.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mcp_revisions::sansio::client::Fate;
 use mcp_revisions::serve::Session;
+use mcp_revisions_core::Lifecycle;
 use mcp_wire::Json;
+use tokio::sync::Notify;
 use tracing::{debug, warn};
 
 use super::given;
@@ -13,38 +15,76 @@ use super::given;
 const EARLY_BYTES: usize = 256 << 10;
 
 /// The receivers, in the order in which they came; clones are the same ones.
-#[derive(Clone, Default)]
-pub(super) struct Listeners(Arc<Mutex<ListenerState>>);
+#[derive(Clone)]
+pub(super) struct Listeners(Arc<SharedListeners>);
 
-#[derive(Default)]
+struct SharedListeners {
+    state: Mutex<ListenerState>,
+    /// Wakes questions that wait for the first session.
+    came: Notify,
+}
+
 struct ListenerState {
     sessions: Vec<Session>,
     early: Early,
 }
 
-/// Notifications that come before a session is open to receive them: the bridge sends `initialized` before its client does.
+/// The time before a session is open to receive messages: the bridge sends `initialized` before its client does.
 enum Early {
     Kept {
         notices: Vec<(String, Json)>,
         bytes: usize,
     },
-    /// The client has come.
+    /// The client has come, or has no session.
     Over,
 }
 
-impl Default for Early {
-    fn default() -> Self {
-        Self::Kept {
-            notices: Vec::new(),
-            bytes: 0,
-        }
-    }
+/// The receivers of a notification outside of calls.
+pub(super) enum Told {
+    /// Each of these sessions, with what became of it.
+    To(Vec<Fate>),
+    /// The client whose session opens soon.
+    Kept,
+    /// No client: it is lost.
+    Nobody,
 }
 
 impl Listeners {
+    /// Creates the receivers for a client of this lifecycle, before it has come.
+    pub(super) fn of(lifecycle: Lifecycle) -> Self {
+        let early = match lifecycle {
+            Lifecycle::Handshake => Early::Kept {
+                notices: Vec::new(),
+                bytes: 0,
+            },
+            Lifecycle::PerRequest => Early::Over,
+        };
+        let sessions = Vec::new();
+        Self(Arc::new(SharedListeners {
+            state: Mutex::new(ListenerState { sessions, early }),
+            came: Notify::new(),
+        }))
+    }
+
     /// Those of them that are there still.
     pub(super) fn all(&self) -> Vec<Session> {
         self.with(|state| state.sessions.clone())
+    }
+
+    /// Returns whether the session of the client is not open yet.
+    pub(super) fn is_early(&self) -> bool {
+        self.with(|state| matches!(state.early, Early::Kept { .. }))
+    }
+
+    /// Waits for the first session.
+    pub(super) async fn first(&self) -> Session {
+        loop {
+            let came = self.0.came.notified();
+            if let Some(session) = self.all().pop() {
+                return session;
+            }
+            came.await;
+        }
     }
 
     /// Adds one, as the last that came; the first one gets what came before it.
@@ -59,34 +99,32 @@ impl Listeners {
             state.sessions.retain(|one| *one != session);
             state.sessions.push(session);
         });
+        self.0.came.notify_waiters();
     }
 
-    /// Keeps no notifications for a client that comes later: one without sessions is here.
-    pub(super) fn keep_nothing(&self) {
-        self.with(|state| state.early = Early::Over);
-    }
-
-    /// Sends a notification to each of them, without waiting for a reader, and returns what became of it.
-    pub(super) fn tell(&self, method: &str, params: Json) -> Vec<Fate> {
+    /// Sends a notification to each of them, without waiting for a reader.
+    pub(super) fn tell(&self, method: &str, params: Json) -> Told {
         self.with(|state| {
-            let sessions = state.sessions.iter();
-            let fates = sessions
-                .map(|session| {
-                    let fate = session.notify(method, given(&params));
-                    debug!(method, ?fate, "sent to the client");
-                    fate
-                })
-                .collect();
             if let Early::Kept { notices, bytes } = &mut state.early {
                 let length = method.len() + params.text().len();
                 if *bytes + length > EARLY_BYTES {
                     warn!(method, "lost: the session of the client is not open yet");
-                    return fates;
+                    return Told::Nobody;
                 }
                 *bytes += length;
                 notices.push((method.to_owned(), params));
+                return Told::Kept;
             }
-            fates
+            if state.sessions.is_empty() {
+                return Told::Nobody;
+            }
+            let sessions = state.sessions.iter();
+            let fates = sessions.map(|session| {
+                let fate = session.notify(method, given(&params));
+                debug!(method, ?fate, "sent to the client");
+                fate
+            });
+            Told::To(fates.collect())
         })
     }
 
@@ -96,7 +134,7 @@ impl Listeners {
 
     fn with<T>(&self, act: impl FnOnce(&mut ListenerState) -> T) -> T {
         // Nothing that is done under the lock leaves it half done.
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = (self.0.state.lock()).unwrap_or_else(PoisonError::into_inner);
         state.sessions.retain(|session| !session.is_over());
         act(&mut state)
     }

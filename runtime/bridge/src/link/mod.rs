@@ -13,13 +13,14 @@ use std::time::Duration;
 
 use mcp_revisions::client_transport::{Handle, RequestReply};
 use mcp_revisions::sansio::client::{
-    Answer, Answered, Client, Failure, OutgoingRequest, ServerFacts, Verdict,
+    Answer, Answered, Failure, OutgoingRequest, ServerFacts, Verdict,
 };
-use mcp_revisions::sansio::server::{Caller, LogLevel};
+use mcp_revisions::sansio::server::{AppProfile, Caller, LogLevel};
 use mcp_revisions::serve::Session;
-use mcp_revisions::{RevisionSet, errors};
-use mcp_revisions_core::{Revision, methods};
+use mcp_revisions::{ClientOperation, RevisionSet, errors};
+use mcp_revisions_core::{Lifecycle, Revision, methods};
 use mcp_wire::{EXCERPT, ErrorObject, Json, excerpt};
+use tokio::sync::watch;
 use tracing::{debug, info, warn};
 
 use crate::Error;
@@ -27,6 +28,7 @@ use crate::settings::BridgeSettings;
 pub(crate) use asked::{BridgedRequest, Rewrite};
 use listeners::Listeners;
 use notices::not_valid;
+use proxied::Proxied;
 
 /// Maximum time for a server to end.
 const SLOW: Duration = Duration::from_secs(10);
@@ -46,20 +48,57 @@ pub(crate) struct ServerLink {
     listeners: Listeners,
     settings: Arc<BridgeSettings>,
     spoken: Revision,
+    profile: Option<AppProfile>,
 }
 
 impl ServerLink {
-    /// Connects to the server, on behalf of a client, and finds out which revision to speak with it, and what it is.
+    /// Connects to the server, on behalf of a client that is served in the revision `app`, or in that of the server. Finds out
+    /// which revision the server speaks, and what it is, unless that is `known`. Holds `alive` until the server has ended.
     ///
     /// # Errors
     /// A server that cannot be used, or does not say what it is: clients get nothing that is made up.
-    pub(crate) async fn negotiate(
+    pub(crate) async fn start(
         settings: &Arc<BridgeSettings>,
         caller: &Caller,
+        app: Option<Revision>,
+        known: Option<ServerFacts>,
+        alive: watch::Receiver<()>,
     ) -> Result<(Self, ServerFacts), Error> {
-        let options = negotiate::options(settings, caller, settings.upstream_revisions);
-        let client = BridgeSettings::first_client(Revision::LATEST, options);
-        let (link, facts) = Self::connect(settings, client).await?;
+        let spoken = known.as_ref().map(|known| known.revision);
+        let one = spoken.map(|spoken| RevisionSet::none().with(spoken));
+        let revisions = one.unwrap_or(settings.upstream_revisions);
+        let mut options = negotiate::options(settings, caller, revisions);
+        if let Some(spoken) = spoken {
+            options = options.with_verdict(Verdict(spoken));
+        }
+        // What the server says before its clients are known to be served in another revision is probably in this one.
+        let client = settings.first_client(app.unwrap_or(caller.revision), options);
+        let listeners = Listeners::of(caller.revision.lifecycle());
+        let client_of = (caller.revision, listeners.clone());
+        let proxied = Proxied::new(client_of, Arc::clone(settings), alive);
+        let first = match caller.revision.lifecycle() {
+            Lifecycle::Handshake => methods::INITIALIZE,
+            Lifecycle::PerRequest => methods::SERVER_DISCOVER,
+        };
+        let operation = ClientOperation::begin(first, settings.label());
+        let connected = negotiate::connect(settings, client, proxied).await;
+        match &connected {
+            Ok((_, facts)) => operation.end(&Answer::Result(Json::default()), Some(facts.revision)),
+            Err(error) => operation.end(&Answer::Error(error.to_response()), None),
+        }
+        let (handle, facts) = connected?;
+        // A server of the per-request lifecycle is not asked again.
+        let facts = match known {
+            Some(known) if facts.result.is_none() => known,
+            _ => facts,
+        };
+        let mut link = Self {
+            handle,
+            listeners,
+            settings: Arc::clone(settings),
+            spoken: facts.revision,
+            profile: None,
+        };
         if facts.result.is_none() {
             link.close().await;
             let revision = facts.revision;
@@ -68,48 +107,14 @@ impl ServerLink {
                 methods::SERVER_DISCOVER
             )));
         }
-        Ok((link, facts))
-    }
-
-    /// Connects to a server of the revision `app`, on behalf of a client.
-    pub(crate) async fn start(
-        settings: &Arc<BridgeSettings>,
-        app: Revision,
-        caller: &Caller,
-    ) -> Result<Self, Error> {
-        let options = negotiate::options(settings, caller, RevisionSet::none().with(app))
-            .with_verdict(Verdict(app));
-        let (link, _) = Self::connect(settings, settings.client(app, options)).await?;
-        Ok(link.serving(app, caller))
-    }
-
-    async fn connect(
-        settings: &Arc<BridgeSettings>,
-        client: Client,
-    ) -> Result<(Self, ServerFacts), Error> {
-        let listeners = Listeners::default();
-        let (handle, facts) = negotiate::connect(settings, client, listeners.clone()).await?;
-        let link = Self {
-            handle,
-            listeners,
-            settings: Arc::clone(settings),
-            spoken: facts.revision,
-        };
-        Ok((link, facts))
-    }
-
-    /// Connects to a server of any revision, on behalf of a client that is served in `app`.
-    pub(crate) async fn negotiated(
-        settings: &Arc<BridgeSettings>,
-        app: Revision,
-        caller: &Caller,
-    ) -> Result<Self, Error> {
-        let (link, _) = Self::negotiate(settings, caller).await?;
-        Ok(link.serving(app, caller))
+        if app.is_none() {
+            link.profile = Some(settings.profile(&facts)?);
+        }
+        Ok((link.serving(app.unwrap_or(facts.revision), caller), facts))
     }
 
     /// Goes on with a connection that has been negotiated, in the revision `app`, on behalf of a client.
-    pub(crate) fn serving(self, app: Revision, caller: &Caller) -> Self {
+    fn serving(self, app: Revision, caller: &Caller) -> Self {
         let spoken = self.spoken;
         let options = negotiate::options(&self.settings, caller, RevisionSet::none().with(spoken));
         self.handle.continue_as(self.settings.client(app, options));
@@ -118,8 +123,14 @@ impl ServerLink {
             .as_ref()
             .map_or("one that is not named", Json::text);
         let named = excerpt(named, EXCERPT);
-        info!(client = named, "the server speaks {spoken}");
+        let server = self.settings.label();
+        info!(server, client = named, "the server speaks {spoken}");
         self
+    }
+
+    /// Returns the server as its clients see it; `None` if they are served in a revision of the bridge's own.
+    pub(crate) fn profile(&self) -> Option<&AppProfile> {
+        self.profile.as_ref()
     }
 
     /// Asks the server something, and hands its client what the server tells meanwhile; given up if it is not waited for.
@@ -144,13 +155,14 @@ impl ServerLink {
                 Some(RequestReply::Answered(answered)) => {
                     if lost > 1 {
                         warn!(
-                            method,
-                            lost, "notifications of a call did not reach its client"
+                            server = self.settings.label(),
+                            method, lost, "notifications of a call did not reach its client"
                         );
                     }
                     match &answered.answer {
                         Answer::Failed(Failure::Transport(why)) => {
-                            warn!(method, "no answer of the server arrived: {why}");
+                            let server = self.settings.label();
+                            warn!(server, method, "no answer of the server arrived: {why}");
                         }
                         Answer::Failed(Failure::SignIn(_)) => {
                             warn!(method, "{} wants a sign-in", self.settings.server_name());
@@ -182,7 +194,11 @@ impl ServerLink {
                         Err(_) => {
                             lost += 1;
                             if lost == 1 {
-                                warn!(method, told, "lost: the client does not read its call");
+                                let server = self.settings.label();
+                                warn!(
+                                    server,
+                                    method, told, "lost: the client does not read its call"
+                                );
                             }
                             // One that was waited for in vain gets what it has room for.
                             patience = Duration::ZERO;

@@ -9,6 +9,7 @@ use mcp_wire::{Json, Map};
 use tracing::warn;
 
 use super::asked::UpstreamDriver;
+use super::listeners::Told;
 use super::proxied::Proxied;
 use crate::identity::is_per_request;
 
@@ -55,20 +56,34 @@ impl Proxied {
                     open.call.loses = true;
                     let call = &open.call.method;
                     warn!(
-                        call,
-                        method, "notifications are lost: the client does not read its call"
+                        server = self.settings.label(),
+                        call, method, "notifications are lost: the client does not read its call"
                     );
                 }
             }
-            None => {
-                for fate in self.listeners.tell(method, params) {
-                    if let Some(ignored) = not_valid(method, &fate) {
-                        server.leave_out(ignored);
+            None => match self.listeners.tell(method, params) {
+                Told::To(fates) => {
+                    for fate in fates {
+                        if let Some(ignored) = not_valid(method, &fate) {
+                            server.leave_out(ignored);
+                        }
                     }
                 }
-            }
+                // A client without a session gets changes on the streams that it opens for them, and nothing else.
+                Told::Nobody if !is_change(server, method) => self.lost(method, NO_CALL),
+                Told::Nobody | Told::Kept => {}
+            },
         }
     }
+}
+
+/// The rule of a notification of no call, for a client that gets notifications only in calls.
+const NO_CALL: &str = "no-call";
+
+/// Returns whether a notification is one that clients subscribe to.
+fn is_change(server: &UpstreamDriver, method: &str) -> bool {
+    let is_known = (server.app().methods().iter()).any(|row| row.name == method);
+    is_known && method != methods::NOTIFICATIONS_MESSAGE
 }
 
 /// Returns what to report of a notification of the server that could not be carried over to a client.
@@ -85,12 +100,11 @@ fn whose(server: &UpstreamDriver, method: &str) -> Option<Token> {
         .calls()
         .iter()
         .filter(|(_, open)| is_per_request(&open.call.caller));
-    let is_known = (server.app().methods().iter()).any(|row| row.name == method);
     let of = match method {
         // Any that wants to hear what is logged meanwhile.
         methods::NOTIFICATIONS_MESSAGE => calls.find(|(_, open)| open.call.wants_logs),
         // A change goes to the streams that ask for it, which name themselves.
-        _ if is_known => None,
+        _ if is_change(server, method) => None,
         // A notification that no revision has cannot name its receiver: it goes in the only call that it can be meant for.
         _ => {
             let mut calls =

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use mcp_revisions::client_transport::{Application, HeldRequest, NOT_WAITED_FOR, OpenCall};
 use mcp_revisions::sansio::client::{Answer, Answered, Event, Reopened};
-use mcp_revisions_core::{Lifecycle, Revision};
+use mcp_revisions_core::{Lifecycle, PeerRole, Revision};
+use tokio::sync::watch;
 use tracing::{debug, error, info, warn};
 
 use super::asked::{BridgedRequest, UpstreamDriver};
@@ -21,16 +22,32 @@ pub(super) struct Proxied {
     pub(super) settings: Arc<BridgeSettings>,
     /// The revision that the server speaks.
     spoken: Revision,
+    /// The revision of the client that the server was started for.
+    pub(super) client: Revision,
+    /// Says that the server has not ended.
+    _alive: watch::Receiver<()>,
 }
 
 impl Proxied {
-    pub(super) fn new(listeners: Listeners, settings: Arc<BridgeSettings>) -> Self {
+    pub(super) fn new(
+        (client, listeners): (Revision, Listeners),
+        settings: Arc<BridgeSettings>,
+        alive: watch::Receiver<()>,
+    ) -> Self {
         Self {
             turns: QuestionTurns::default(),
             listeners,
             settings,
             spoken: Revision::LATEST,
+            client,
+            _alive: alive,
         }
+    }
+
+    /// Reports a notification of the server that no client gets, by this rule.
+    pub(super) fn lost(&self, method: &str, rule: &'static str) {
+        let peer = (PeerRole::Client, self.client);
+        self.settings.losses.hook.tell_dropped(peer, method, rule);
     }
 }
 
@@ -39,9 +56,8 @@ impl Application for Proxied {
 
     fn take(&mut self, server: &mut UpstreamDriver, held: HeldRequest<BridgedRequest>) {
         // A client that calls in a session can be told things, even before word of its opening has come.
-        match held.call.caller.revision.lifecycle() {
-            Lifecycle::Handshake => self.listeners.add(held.call.peer.session()),
-            Lifecycle::PerRequest => self.listeners.keep_nothing(),
+        if held.call.caller.revision.lifecycle() == Lifecycle::Handshake {
+            self.listeners.add(held.call.peer.session());
         }
         if self.turns.admits(&held.call, server.calls()) {
             server.begin(held);
@@ -72,16 +88,26 @@ impl Application for Proxied {
             Event::Notification(notice) => self.notice(server, notice),
             Event::CustomNotification(notice) => self.notice(server, notice),
             Event::Cancelled(cancelled) => self.turns.forget(cancelled.token),
-            Event::Ignored(ignored) => debug!(?ignored, "left out of what the server said"),
+            Event::Ignored(ignored) => {
+                debug!(
+                    server = self.settings.label(),
+                    ?ignored,
+                    "left out of what the server said"
+                );
+            }
             Event::Reopened(Reopened::Session) => info!(
+                server = self.settings.label(),
                 "the server has lost a session: it is open again, with its subscriptions and log level"
             ),
             Event::Reopened(Reopened::Changes) => {
                 info!(
+                    server = self.settings.label(),
                     "the stream of changes is open again: clients hear that all may have changed"
                 );
             }
-            Event::NeedsAdapter(needs) => warn!(%needs, "cannot be handed on"),
+            Event::NeedsAdapter(needs) => {
+                warn!(server = self.settings.label(), %needs, "cannot be handed on");
+            }
             _ => {}
         }
     }
@@ -103,6 +129,7 @@ impl Application for Proxied {
         }
         measures::ended_by_itself(&self.settings.name);
         let status = server.exit().await;
-        error!("a server has ended by itself{status}");
+        let server = self.settings.label();
+        error!(server, "a server has ended by itself{status}");
     }
 }

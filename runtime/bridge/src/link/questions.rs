@@ -6,24 +6,32 @@
 //! of a call alone; [`turns`](super::turns) finds out of which.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use mcp_revisions::client_transport::OpenCall;
 use mcp_revisions::errors;
 use mcp_revisions::sansio::client::{IncomingRequest, Token};
 use mcp_revisions::serve::{Peer, Session};
+use mcp_revisions_core::Lifecycle;
 use mcp_wire::{ErrorObject, Json};
 use tracing::warn;
 
 use super::asked::{BridgedRequest, ServerQuestion, UpstreamDriver};
 use super::given;
+use super::listeners::Listeners;
 use super::proxied::Proxied;
 use super::turns::Decided;
 use crate::identity::{self, is_per_request};
+
+/// Maximum time for a client to open its session, once its server has asked.
+const CLIENT_COMES: Duration = Duration::from_secs(60);
 
 /// The place at which a client is asked.
 enum QuestionSlot {
     InCall(Peer),
     AtLarge(Session),
+    /// At large, once the session of the client is open.
+    AtFirst(Listeners),
     /// It is not known whose call it is; no client is asked in another one's place.
     Nowhere,
 }
@@ -34,6 +42,12 @@ impl QuestionSlot {
         match self {
             Self::InCall(peer) => peer.ask(method, params).await,
             Self::AtLarge(session) => session.ask(method, params).await,
+            Self::AtFirst(listeners) => {
+                match tokio::time::timeout(CLIENT_COMES, listeners.first()).await {
+                    Ok(session) => session.ask(method, params).await,
+                    Err(_) => Err(errors::internal("the client has not opened its session").error),
+                }
+            }
             Self::Nowhere => Err(errors::internal(
                 "it is not known in which call the client is to be asked",
             )
@@ -50,6 +64,10 @@ enum Belongs {
     ToClient(Session),
     /// To one of these calls.
     Among(BTreeSet<Token>),
+    /// To the client whose session opens soon, in no call.
+    ToFirst,
+    /// To the next call of a client that can be asked only in calls.
+    ToNextCall,
     /// To no client that is there.
     ToNobody,
 }
@@ -80,6 +98,15 @@ impl Proxied {
                     self.refuse(server, question);
                 }
             }
+            Belongs::ToFirst => {
+                let slot = QuestionSlot::AtFirst(self.listeners.clone());
+                self.ask_client(server, question, slot, None);
+            }
+            Belongs::ToNextCall => {
+                if let Err(question) = self.turns.keep_for_next_call(question, server.now()) {
+                    self.refuse(server, question);
+                }
+            }
             Belongs::ToNobody => self.refuse(server, question),
         }
     }
@@ -102,8 +129,9 @@ impl Proxied {
 
     fn refuse(&self, server: &mut UpstreamDriver, question: ServerQuestion) {
         warn!(
+            server = self.settings.label(),
             method = question.method,
-            "a question is refused: it is not known in which call it is asked"
+            "a question is refused: no client can be asked, or it is not known in which call"
         );
         self.ask_client(server, question, QuestionSlot::Nowhere, None);
     }
@@ -171,6 +199,8 @@ impl Proxied {
             }
             [] => match self.listeners.all().pop() {
                 Some(session) => Belongs::ToClient(session),
+                None if self.listeners.is_early() => Belongs::ToFirst,
+                None if self.client.lifecycle() == Lifecycle::PerRequest => Belongs::ToNextCall,
                 // A client of the handshake lifecycle has a session as long as it is there.
                 None => Belongs::ToNobody,
             },

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
 
 use mcp_revisions::client_transport::{HeldRequest, OpenCall};
-use mcp_revisions::sansio::client::{RequestRefusal, Token};
+use mcp_revisions::sansio::client::{Failure, Token};
 
 use super::asked::{BridgedRequest, ServerQuestion, UpstreamDriver};
 
@@ -20,6 +20,11 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const KINDS: usize = 1_000;
 /// Maximum number of waiting calls.
 const HELD: usize = 1_000;
+/// Maximum number of questions that wait for the next call, and of their bytes.
+const KEPT_QUESTIONS: usize = 16;
+const KEPT_BYTES: usize = 256 << 10;
+/// Time that a question waits for the next call.
+const NEXT_CALL: Duration = Duration::from_secs(600);
 
 /// The calls and questions that wait until it is clear which belong together.
 #[derive(Default)]
@@ -29,6 +34,8 @@ pub(super) struct QuestionTurns {
     /// Calls that have not begun, and how long each waits at most.
     held: VecDeque<(HeldRequest<BridgedRequest>, Duration)>,
     undecided: Option<Undecided>,
+    /// Questions of no call, of which the next call is asked, and how long each waits at most.
+    for_next_call: VecDeque<(ServerQuestion, Duration)>,
 }
 
 type WaitingCalls = BTreeMap<Token, OpenCall<BridgedRequest>>;
@@ -64,7 +71,7 @@ impl QuestionTurns {
     /// Keeps a call until it may begin, unless too many wait.
     pub(super) fn hold(&mut self, held: HeldRequest<BridgedRequest>, now: Duration) {
         if self.held.len() >= HELD {
-            held.refuse(RequestRefusal::TooManyPending)
+            held.refuse(Box::new(Failure::TooManyPending))
         } else {
             self.held.push_back((held, now + PATIENCE))
         }
@@ -102,14 +109,53 @@ impl QuestionTurns {
         Ok(())
     }
 
+    /// Keeps a question of no call until a call begins that can be asked; it comes back if too many are kept.
+    pub(super) fn keep_for_next_call(
+        &mut self,
+        question: ServerQuestion,
+        now: Duration,
+    ) -> Result<(), ServerQuestion> {
+        let kept = self.for_next_call.iter();
+        let bytes: usize = kept.map(|(kept, _)| kept.params.text().len()).sum();
+        if self.for_next_call.len() >= KEPT_QUESTIONS
+            || bytes + question.params.text().len() > KEPT_BYTES
+        {
+            return Err(question);
+        }
+        self.for_next_call.push_back((question, now + NEXT_CALL));
+        Ok(())
+    }
+
+    /// Returns a question that waits for a call, if one is at work that can be asked and is not being asked, or if it has waited
+    /// long enough.
+    fn next_question(&mut self, server: &UpstreamDriver) -> Option<Decided> {
+        let (_, until) = self.for_next_call.front()?;
+        let can_be_asked =
+            |open: &OpenCall<BridgedRequest>| open.call.may_be_asked && open.questions == 0;
+        let mut calls = server.calls().iter();
+        let of = calls.find(|(_, open)| can_be_asked(open));
+        if of.is_none() && server.now() < *until {
+            return None;
+        }
+        let (question, _) = self.for_next_call.pop_front()?;
+        Some(match of {
+            Some((of, _)) => Decided::Of(*of, question),
+            None => Decided::Refused(question),
+        })
+    }
+
     /// The server does not want an answer any more.
     pub(super) fn forget(&mut self, question: Token) {
+        (self.for_next_call).retain(|(kept, _)| kept.token != question);
         self.undecided
             .take_if(|undecided| undecided.question.token == question);
     }
 
     /// Returns the question that is kept, once it is clear whose it is, or that it will not be.
     pub(super) fn decide(&mut self, server: &UpstreamDriver) -> Option<Decided> {
+        if let Some(decided) = self.next_question(server) {
+            return Some(decided);
+        }
         let calls = server.calls();
         let undecided = self.undecided.as_mut()?;
         undecided.among.retain(|token| calls.contains_key(token));
@@ -130,7 +176,9 @@ impl QuestionTurns {
     /// When something here has waited long enough.
     pub(super) fn wake_at(&self) -> Option<Duration> {
         let question = self.undecided.iter().map(|undecided| undecided.until);
+        let waiting = self.for_next_call.iter().map(|(_, until)| *until);
         question
+            .chain(waiting)
             .chain(self.held.iter().map(|(_, until)| *until))
             .min()
     }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use mcp_bridge::{Bridge, Upstream};
+use mcp_bridge::{Bridge, ToolRules, Upstream};
 use mcp_revisions::mcp_wire::service::Caller as _;
 use mcp_revisions::mcp_wire::{Direction, ErrorObject, Json, Map};
 use mcp_revisions::sansio::server::{CustomRequest, IncomingRequest};
@@ -51,7 +51,8 @@ async fn a_layer_sees_each_call_and_may_answer_it_in_the_place_of_the_server() {
 async fn a_tool_that_is_filtered_out_is_neither_listed_nor_called() {
     for (is_shown, upstream) in [(true, Revision::LATEST), (false, Revision::V2025_03_26)] {
         let bridge = Bridge::new(in_process(upstream));
-        let bridge = bridge.with_tool_filter(move |name, _| is_shown || name != "greet");
+        let bridge =
+            bridge.with_tool_rules(ToolRules::by(move |name, _| is_shown || name != "greet"));
         let service = bridge.into_service();
         for revision in Revision::NEGOTIATED {
             let client = client(*revision).http(Http::in_process(service.clone()));
@@ -153,4 +154,29 @@ async fn a_layer_sees_questions_progress_and_unknown_methods_of_the_server() {
         client.close().await.unwrap();
         service.shutdown().await;
     }
+}
+
+#[tokio::test]
+async fn a_tool_under_another_name_is_the_same_tool_and_its_own_name_is_gone() {
+    let rules = ToolRules::new()
+        .rename("greet", "hello")
+        .describe("greet", "Says hello");
+    let service = Bridge::new(in_process(Revision::V2025_06_18))
+        .with_tool_rules(rules)
+        .into_service();
+    for revision in Revision::NEGOTIATED {
+        let client = client(*revision).http(Http::in_process(service.clone()));
+        let listed = client.request("tools/list", None).await.unwrap();
+        let tool = &listed.parse::<serde_json::Value>().unwrap()["tools"][0];
+        assert_eq!(
+            (&tool["name"], &tool["description"]),
+            (&json!("hello"), &json!("Says hello"))
+        );
+        assert!(text(&client, "hello").await.starts_with("hello in "));
+        let call = Json::from(json!({ "name": "greet", "arguments": {} }));
+        let refused = client.request("tools/call", Some(call)).await.unwrap_err();
+        assert!(refused.to_string().contains("no tool `greet`"), "{refused}");
+        client.close().await.unwrap();
+    }
+    service.shutdown().await;
 }

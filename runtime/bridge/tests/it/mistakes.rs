@@ -160,7 +160,7 @@ async fn one_bad_tool_does_not_hide_the_good_ones() {
         (json!(null), "/tools/1", ""),
         (json!([]), "/tools/1", ""),
         (
-            json!({ "name": "now", "inputSchema": {}, "annotations": { "readOnlyHint": "true" } }),
+            json!({ "name": "now", "inputSchema": { "type": "object" }, "annotations": { "readOnlyHint": "true" } }),
             "/tools/1/annotations/readOnlyHint",
             "tool `now`",
         ),

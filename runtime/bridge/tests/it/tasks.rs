@@ -151,7 +151,6 @@ fn asking(service: &Service) -> Client<V2025_11_25> {
     Client::<V2025_11_25>::speaking(&mcp_revisions::program!())
         .with_revisions(RevisionSet::none().with(CORE))
         .with_handlers(Ada)
-        .without_tasks()
         .http(Http::in_process(service.clone()))
 }
 

@@ -1,16 +1,26 @@
 //! The arguments of `mcp-rev bridge`: what each means, and which of them go together.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{ArgGroup, Args, ValueEnum};
+use clap::parser::ValueSource;
+use clap::{ArgGroup, ArgMatches, Args, Command, ValueEnum};
 use mcp_revisions::service::client::Http;
 use mcp_revisions_core::{Revision, Severity};
 
-use super::guard::GuardArguments;
+use super::guard::{self, GuardArguments};
 use super::listen::{Listen, PATH};
 use super::log;
+use super::tools::ToolArguments;
 use crate::convert::UnknownFieldsArgument;
-use crate::sign_in::{SignInArguments, SignInMode};
+use crate::sign_in::{self, SignInArguments, SignInMode};
+
+/// The headings of options, which say where an option has an effect.
+const FILE: &str = "Servers of a file";
+const URL: &str = "Server at a URL";
+const LISTENER: &str = "HTTP listener";
+const LOAD: &str = "Limits, and results that are kept";
+const LOGS: &str = "Losses, logs and records";
 
 #[derive(Args)]
 #[command(
@@ -18,17 +28,23 @@ use crate::sign_in::{SignInArguments, SignInMode};
     override_usage = "mcp-rev bridge [OPTIONS] <URL>\n       mcp-rev bridge [OPTIONS] -- <COMMAND>...\n       mcp-rev bridge [OPTIONS] --config <FILE>"
 )]
 pub(crate) struct Arguments {
+    /// URL of a streamable HTTP or HTTP+SSE server
+    #[arg(conflicts_with = "command", value_parser = url)]
+    pub(super) url: Option<String>,
+    /// Command that starts a stdio server, after `--`
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(super) command: Vec<String>,
     /// Address to accept clients at: `stdio`, or `http://ADDRESS:PORT/PATH` [default path: /mcp]
     #[arg(long, value_name = "WHERE", default_value = "stdio")]
     pub(super) listen: Listen,
     /// Serve the `mcpServers` of this file, as hosts have them: each at `/NAME/mcp` of an HTTP listener
     ///
-    /// Members: `command`, `args`, `env`, `cwd`, or `url`, `headers`; `type` and `disabled`. `${VAR}` and `${VAR:-default}` in
-    /// their values are variables of the environment. SIGHUP reads the file again: servers that it defines as before go on.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["url", "command", "header", "header_env", "http_sse", "backplane"])]
+    /// Files of Claude, Copilot, Cursor, VS Code, Windsurf and Zed, as JSON, and of Codex, as TOML. `${VAR}` and `${VAR:-default}` in
+    /// values are variables of the environment. SIGHUP reads the file again: servers that it defines as before go on.
+    #[arg(long, help_heading = FILE, value_name = "FILE", conflicts_with_all = ["url", "command", "http_sse", "backplane"])]
     pub(super) config: Option<PathBuf>,
     /// Serve all servers of --config as one, whose tools and prompts have the name of their server before their own
-    #[arg(long, requires = "config")]
+    #[arg(long, help_heading = FILE)]
     pub(super) combine: bool,
     /// Accept only these protocol revisions from clients [default: all]
     #[arg(long, value_name = "ID,...", value_delimiter = ',', value_parser = negotiated)]
@@ -46,63 +62,66 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "drop")]
     pub(super) unknown_fields: UnknownFieldsArgument,
     /// Log each loss, and each message that is rejected or dropped, as a line of JSON: a file, `stderr` or `off`
-    #[arg(long, value_name = "FILE", default_value = "stderr")]
+    #[arg(long, help_heading = LOGS, value_name = "FILE", default_value = "stderr")]
     pub(super) loss_log: String,
     /// Send an error in place of a message that has a loss of this severity or worse [default: send all messages]
-    #[arg(long, value_name = "SEVERITY")]
+    #[arg(long, help_heading = LOGS, value_name = "SEVERITY")]
     pub(super) reject_loss: Option<SeverityArgument>,
     /// Record the traffic with the server to this file, for `mcp-rev transcript`
     ///
     /// An HTTP listener starts several servers. With `session.jsonl`, the second one is recorded to `session.2.jsonl`. New
     /// files are readable by their owner only.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, help_heading = LOGS, value_name = "FILE")]
     pub(super) record: Option<String>,
     /// Send this header with each request to the server's URL, such as `Accept-Language: en`
     ///
     /// Headers that the transport or MCP sets, such as `Host` or `Mcp-Session-Id`, are refused.
     ///
     /// Other users of the machine can read command lines: pass secrets with --header-env.
-    #[arg(long, value_name = "NAME:VALUE", value_parser = header, conflicts_with = "command")]
+    #[arg(long, help_heading = URL, value_name = "NAME:VALUE", value_parser = header, conflicts_with = "command")]
     pub(super) header: Vec<(String, String)>,
     /// Send this header with the value of an environment variable, such as `Authorization=MCP_TOKEN`
-    #[arg(long, value_name = "NAME=VARIABLE", value_parser = header_env, conflicts_with = "command")]
+    #[arg(long, help_heading = URL, value_name = "NAME=VARIABLE", value_parser = header_env, conflicts_with = "command")]
     pub(super) header_env: Vec<(String, String)>,
+    /// Send the server no cookies that it has set [default: they are kept per session]
+    #[arg(long, help_heading = URL)]
+    pub(super) no_cookies: bool,
     /// Start a server for each connection of 2026-07-28 clients to an HTTP listener
     ///
     /// Without this option, 2026-07-28 clients of one address that send the same `clientInfo` and the same capabilities
     /// share a server. With it, a server ends with the connection of its client.
-    #[arg(long)]
+    #[arg(long, help_heading = LISTENER)]
     pub(super) isolate: bool,
     /// Maximum number of servers that an HTTP listener starts [default: 1000]
     ///
     /// Each session has a server of its own. 2026-07-28 clients of one address that send the same `clientInfo` and the
     /// same capabilities share one, unless --isolate is given.
-    #[arg(long, value_name = "NUMBER", value_parser = number)]
+    #[arg(long, help_heading = LISTENER, value_name = "NUMBER", value_parser = number)]
     pub(super) max_servers: Option<usize>,
     /// Maximum number of servers for the clients of one address [default: a tenth of --max-servers, at least 10]
-    #[arg(long, value_name = "NUMBER", value_parser = number)]
+    #[arg(long, help_heading = LISTENER, value_name = "NUMBER", value_parser = number)]
     pub(super) max_servers_per_client: Option<usize>,
     /// End a session of an HTTP listener, and its server, after this many seconds without a message [default: 1800]
-    #[arg(long, value_name = "SECONDS", value_parser = number)]
+    #[arg(long, help_heading = LISTENER, value_name = "SECONDS", value_parser = number)]
     pub(super) idle_timeout: Option<usize>,
     /// Serve calls for this many seconds after a signal to end, while /readyz says no [default: 0]
     ///
     /// Set it to what the load balancer needs to notice: the interval of its checks times the failures that it waits for,
     /// and a second.
-    #[arg(long, value_name = "SECONDS", value_parser = number)]
+    #[arg(long, help_heading = LISTENER, value_name = "SECONDS", value_parser = number)]
     pub(super) lame_duck: Option<usize>,
     /// Accept this `Host` of HTTP requests, besides localhost and the address of --listen
     ///
     /// Examples: `mcp.example.com`, `mcp.example.com:8443`, or `*` behind a proxy that checks it.
-    #[arg(long, value_name = "HOST")]
+    #[arg(long, help_heading = LISTENER, value_name = "HOST")]
     pub(super) allow_host: Vec<String>,
     /// Accept requests of web pages from this origin, and let them read the responses (CORS)
     ///
     /// Requests with an origin of localhost are always accepted. Name such an origin to let its pages read the responses.
-    #[arg(long, value_name = "ORIGIN", value_parser = origin)]
+    #[arg(long, help_heading = LISTENER, value_name = "ORIGIN", value_parser = origin)]
     pub(super) allow_origin: Vec<String>,
     /// Serve HTTP+SSE, the transport of 2024-11-05, at this path of an HTTP listener, such as `/sse`
-    #[arg(long, value_name = "PATH", value_parser = path)]
+    #[arg(long, help_heading = LISTENER, value_name = "PATH", value_parser = path)]
     pub(super) http_sse: Option<String>,
     /// Share the sessions of an HTTP listener with other bridges through this Redis server, such as `redis://127.0.0.1/`
     ///
@@ -111,60 +130,53 @@ pub(crate) struct Arguments {
     ///
     /// Each bridge accepts requests of all sessions, and passes them to the one that runs the session. A session ends with
     /// the bridge that runs its server.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, help_heading = LISTENER, value_name = "URL")]
     pub(super) backplane: Option<String>,
     /// Log level on standard error: off, error, warn, info, debug or trace [env: MCP_REV_LOG] [default: info]
-    #[arg(long, value_name = "LEVEL")]
+    #[arg(long, help_heading = LOGS, value_name = "LEVEL")]
     pub(super) log: Option<log::LogLevelArgument>,
-    /// Show clients only the tools whose name fits this pattern, in which `*` stands for any text; repeatable
-    ///
-    /// Calls of other tools get an error. With --combine, the names are those with a prefix, such as `git_*`.
-    #[arg(long, value_name = "PATTERN")]
-    pub(super) allow_tool: Vec<String>,
-    /// Hide the tools whose name fits this pattern; repeatable, and stronger than --allow-tool
-    #[arg(long, value_name = "PATTERN")]
-    pub(super) deny_tool: Vec<String>,
+    #[command(flatten)]
+    pub(super) tools: ToolArguments,
     /// Accept at most this many requests a minute of each client, which is an address for an HTTP listener [default: no limit]
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, help_heading = LOAD, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) rate_limit: Option<u32>,
     /// Ask the server for each list and resource, in place of keeping results that it lets clients share
-    #[arg(long)]
+    #[arg(long, help_heading = LOAD)]
     pub(super) no_cache: bool,
     /// Keep lists of a server before 2026-07-28 for this many seconds, and let all clients share them [default: not kept]
-    #[arg(long, value_name = "SECONDS", value_parser = number, conflicts_with = "no_cache")]
+    #[arg(long, help_heading = LOAD, value_name = "SECONDS", value_parser = number, conflicts_with = "no_cache")]
     pub(super) list_ttl: Option<usize>,
     /// With --combine, wait at most this many seconds for the list of a server [default: 20]
-    #[arg(long, value_name = "SECONDS", value_parser = number, requires = "combine")]
+    #[arg(long, help_heading = FILE, value_name = "SECONDS", value_parser = number, requires = "combine")]
     pub(super) list_timeout: Option<usize>,
     /// Format of the log on standard error
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    #[arg(long, help_heading = LOGS, value_name = "FORMAT", default_value = "text")]
     pub(super) log_format: log::LogFormat,
     /// Serve metrics, as text for Prometheus, at this path of an HTTP listener, such as `/metrics`
-    #[arg(long, value_name = "PATH", value_parser = path)]
+    #[arg(long, help_heading = LISTENER, value_name = "PATH", value_parser = path)]
     pub(super) metrics: Option<String>,
     #[command(flatten)]
     pub(super) guard: GuardArguments,
     #[command(flatten)]
     pub(super) sign_in: SignInArguments,
-    /// URL of a streamable HTTP or HTTP+SSE server
-    #[arg(conflicts_with = "command", value_parser = url)]
-    pub(super) url: Option<String>,
-    /// Command that starts a stdio server, after `--`
-    #[arg(last = true, value_name = "COMMAND")]
-    pub(super) command: Vec<String>,
 }
 
 impl Arguments {
-    /// Checks what the command line's parser cannot: options that mean nothing without a listener, and where several servers are.
+    /// Checks what the command line's parser cannot: options without an effect, and where several servers are.
     ///
     /// # Errors
-    /// Such an option over standard streams, or a place that the servers of a file cannot be at.
-    pub(super) fn check(&self) -> anyhow::Result<()> {
-        if let (Listen::Stdio, Some(option)) = (&self.listen, self.of_a_listener()) {
-            anyhow::bail!(
-                "{option} is for an HTTP listener: give --listen http://ADDRESS:PORT/mcp as well"
-            );
+    /// Returns an error that names such an option, or a place that the servers of a file cannot be at.
+    pub(super) fn check(&self, given: &ArgMatches) -> anyhow::Result<()> {
+        let known = Self::augment_args(Command::new("bridge"));
+        for option in known.get_arguments() {
+            let id = option.get_id().as_str();
+            if given.value_source(id) == Some(ValueSource::CommandLine)
+                && let Some(why) = self.why_without_effect(id, option.get_help_heading())
+            {
+                anyhow::bail!("--{} {why}", option.get_long().unwrap_or(id));
+            }
         }
+        self.signs_in()?;
         match (&self.config, &self.listen) {
             (Some(_), Listen::Stdio) if !self.combine => {
                 anyhow::bail!(
@@ -180,38 +192,34 @@ impl Arguments {
         }
     }
 
-    /// Returns an option that was given, and means nothing without an HTTP listener.
-    fn of_a_listener(&self) -> Option<&'static str> {
-        let mut given = [
-            ("--isolate", self.isolate),
-            ("--max-servers", self.max_servers.is_some()),
-            (
-                "--max-servers-per-client",
-                self.max_servers_per_client.is_some(),
+    /// Returns why an option has no effect with the other arguments, by its id and its heading; `None` if it has one.
+    fn why_without_effect(&self, id: &str, heading: Option<&str>) -> Option<&'static str> {
+        // The guard asks an authorization server, by the same rules.
+        let is_of_guard =
+            self.guard.guard.is_some() && ["ca_file", "allow_private_addresses"].contains(&id);
+        let (has_effect, why) = match heading? {
+            LISTENER | guard::HEADING => (
+                self.listen != Listen::Stdio,
+                "is for an HTTP listener: give --listen http://ADDRESS:PORT/mcp as well",
             ),
-            ("--idle-timeout", self.idle_timeout.is_some()),
-            ("--lame-duck", self.lame_duck.is_some()),
-            ("--allow-host", !self.allow_host.is_empty()),
-            ("--allow-origin", !self.allow_origin.is_empty()),
-            ("--http-sse", self.http_sse.is_some()),
-            ("--backplane", self.backplane.is_some()),
-            ("--metrics", self.metrics.is_some()),
-            ("--guard", self.guard.guard.is_some()),
-        ]
-        .into_iter()
-        .filter(|(_, is_given)| *is_given);
-        given.next().map(|(option, _)| option)
+            URL | sign_in::HEADING => (
+                self.command.is_empty() || is_of_guard,
+                "is for a server at a URL, and this one is a command",
+            ),
+            FILE => (
+                self.config.is_some(),
+                "is for the servers of a file: give --config FILE as well",
+            ),
+            _ => return None,
+        };
+        (!has_effect).then_some(why)
     }
 
-    /// Returns whether the bridge signs in to its server: for a stdio client, which is one person, and for the clients of a
-    /// listener only if its user says so and no other machine can reach it.
+    /// Returns whether the bridge signs in to servers without credentials of their own: for a stdio client, which is one person,
+    /// and for the clients of a listener only if its user says so and no other machine can reach it.
     pub(super) fn signs_in(&self) -> anyhow::Result<bool> {
-        let mut headers = self.header.iter().chain(&self.header_env);
-        let has_token = headers.any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
         match (self.sign_in.auth, &self.listen) {
-            (SignInMode::Off, _) => Ok(false),
-            (_, _) if has_token => Ok(false),
-            (SignInMode::Auto, Listen::Http(..)) => Ok(false),
+            (SignInMode::Off, _) | (SignInMode::Auto, Listen::Http(..)) => Ok(false),
             (SignInMode::Device, Listen::Http(..)) => {
                 let why = "--auth device is the sign-in of one person: sign in for the clients of a listener with --auth shared";
                 Err(anyhow::Error::msg(why))
@@ -223,6 +231,45 @@ impl Arguments {
             _ => Ok(true),
         }
     }
+}
+
+/// Returns the words of a command line with `--` before the command of a server, which launchers such as `npx` leave out.
+pub(crate) fn with_separator(mut words: Vec<OsString>, program: &Command) -> Vec<OsString> {
+    let subcommand = first_positional(&words, 1, program).filter(|at| words[*at] == "bridge");
+    let bridge = program.find_subcommand("bridge");
+    let first = subcommand
+        .zip(bridge)
+        .and_then(|(at, bridge)| first_positional(&words, at + 1, bridge));
+    if let Some(at) = first {
+        let word = words[at].to_string_lossy();
+        // One word alone may be a URL without its scheme.
+        if at + 1 < words.len() && !word.contains("://") {
+            words.insert(at, "--".into());
+        }
+    }
+    words
+}
+
+/// Returns the place of the first word, from one on, that is neither an option nor its value; `None` if there is none before
+/// `--`, or before an option that is not known.
+fn first_positional(words: &[OsString], from: usize, command: &Command) -> Option<usize> {
+    let mut at = from;
+    while let Some(word) = words.get(at) {
+        let word = word.to_string_lossy();
+        let Some(option) = word.strip_prefix('-') else {
+            return Some(at);
+        };
+        if word == "--" {
+            return None;
+        }
+        if let Some(long) = option.strip_prefix('-').filter(|it| !it.contains('=')) {
+            let mut known = command.get_arguments();
+            let known = known.find(|it| it.get_long() == Some(long))?;
+            at += usize::from(known.get_action().takes_values());
+        }
+        at += 1;
+    }
+    None
 }
 
 /// Parses a header of the command line.

@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::Context as _;
 use mcp_bridge::{MessageLosses, PeerRole};
 use mcp_revisions::{Change, Loss};
-use mcp_revisions_core::ConversionError;
+use mcp_revisions_core::{ConversionError, Severity};
 use mcp_wire::{EXCERPT, Json, Map, RequestId, excerpt};
 
 use crate::background::{Background, Destination};
@@ -57,10 +57,12 @@ impl LossLog {
             ("method", Json::of(&*excerpt(report.method, EXCERPT))),
         ];
         let request = report.request.map(|id| ("request", request_id(Some(id))));
-        let told = report.losses.iter().filter(|loss| is_told(loss));
-        let lost = told.map(crate::loss::row);
+        let lost = self.rows(report.losses.iter().filter(|loss| is_told(loss)));
         let mut lines = String::new();
-        for more in lost.chain(report.undelivered.and_then(undelivered)) {
+        for more in lost
+            .into_iter()
+            .chain(report.undelivered.and_then(undelivered))
+        {
             let named = server.map(|name| ("server", Json::of(&*excerpt(name, EXCERPT))));
             let about = named.into_iter().chain(about.iter().cloned());
             let mut row: Map<Json> = about.chain(request.clone()).collect();
@@ -74,6 +76,29 @@ impl LossLog {
             Self::Stderr => stderr::tell_json(lines),
             Self::File(thread, file) => thread.write(file, lines),
         }
+    }
+
+    /// Returns the rows of losses. On standard error, cosmetic ones of one kind are one row, with their number and the place of
+    /// the first: a list may have dozens.
+    fn rows<'l>(&self, losses: impl Iterator<Item = &'l Loss>) -> Vec<Map<Json>> {
+        let (mut rows, mut summed) = (Vec::new(), Vec::<((&str, &str, Change), usize, i64)>::new());
+        for loss in losses {
+            let kind = (loss.rule(), loss.step, loss.change);
+            let is_summed = matches!(self, Self::Stderr) && loss.severity() == Severity::Cosmetic;
+            match summed.iter_mut().find(|(it, ..)| is_summed && *it == kind) {
+                Some((_, _, count)) => *count += 1,
+                None => {
+                    if is_summed {
+                        summed.push((kind, rows.len(), 1));
+                    }
+                    rows.push(crate::loss::row(loss));
+                }
+            }
+        }
+        for (_, at, count) in summed.into_iter().filter(|(.., count)| *count > 1) {
+            rows[at].insert("count", Json::of(&count));
+        }
+        rows
     }
 
     /// Waits until the lines are written, or until `deadline`, and returns how many are not.

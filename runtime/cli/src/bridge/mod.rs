@@ -1,7 +1,8 @@
 //! `mcp-rev bridge`: sets up `mcp-bridge` as its arguments say, and runs it.
 
 mod arguments;
-mod config;
+pub(crate) mod config;
+mod entry;
 mod guard;
 mod json_log;
 mod listen;
@@ -14,25 +15,23 @@ mod replicas;
 mod several;
 mod tools;
 
-use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::io::IsTerminal as _;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use anyhow::Context as _;
-use mcp_bridge::{Bridge, Gateway, RateLimit, Upstream};
-use mcp_revisions::service::client::{Child, Http};
-use mcp_revisions_core::UnknownFields;
-use tokio::process::Command;
+use clap::ArgMatches;
+use mcp_bridge::RateLimit;
 use tracing::{error, info};
 
 use crate::background::FLUSH;
 use crate::stderr;
 use crate::{OUTPUT_FAILED, SubcommandOutcome};
-pub(crate) use arguments::Arguments;
-use config::{Definition, ServerDefinition};
+pub(crate) use arguments::{Arguments, with_separator};
+use entry::{NamedVariables, ServerEntry};
 use listen::Listen;
 use loss_log::LossLog;
 use record::TrafficRecord;
-use tools::ToolRules;
 
 /// Environment variable with the URL of the store that bridges share.
 const BACKPLANE: &str = "MCP_REV_BACKPLANE";
@@ -61,8 +60,9 @@ impl Failed {
     }
 }
 
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<SubcommandOutcome> {
-    arguments.check()?;
+/// Runs the bridge; `given` says which arguments were given.
+pub(crate) fn run(arguments: &Arguments, given: &ArgMatches) -> anyhow::Result<SubcommandOutcome> {
+    arguments.check(given)?;
     log::begin(arguments.log, arguments.log_format).map_err(anyhow::Error::msg)?;
     // A client over stdio is one conversation: handing its messages from thread to thread costs more than it gains.
     let mut builder = match arguments.listen {
@@ -95,6 +95,9 @@ struct BridgeFiles {
     rate_limit: Option<RateLimit>,
     log: LossLog,
     record: Option<TrafficRecord>,
+    variables: NamedVariables,
+    /// The entries of the file that cannot be used, as lines.
+    wrong: Arc<Mutex<String>>,
 }
 
 impl BridgeFiles {
@@ -104,6 +107,8 @@ impl BridgeFiles {
             rate_limit: arguments.rate_limit.map(RateLimit::per_minute),
             log: LossLog::open(&arguments.loss_log).map_err(Failed::place)?,
             record: record.transpose().map_err(Failed::place)?,
+            variables: NamedVariables::default(),
+            wrong: Arc::default(),
         })
     }
 
@@ -125,10 +130,16 @@ impl BridgeFiles {
 }
 
 async fn bridged(arguments: &Arguments, files: &BridgeFiles) -> Result<(), Failed> {
+    if arguments.listen == Listen::Stdio && std::io::stdin().is_terminal() {
+        info!(
+            "waiting for a client on standard input, which writes a message per line: a host starts this command; --listen http://127.0.0.1:8000/mcp serves clients over HTTP"
+        );
+    }
     if let Some(file) = &arguments.config {
         return several::bridged(file, arguments, files).await;
     }
-    let mut bridge = set_up(arguments, files, upstream(arguments, files)?, None);
+    let entry = ServerEntry::of_arguments(arguments).map_err(Failed::server)?;
+    let mut bridge = entry.bridge(arguments, files).map_err(Failed::place)?;
     match &arguments.listen {
         Listen::Stdio => {
             let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
@@ -145,175 +156,5 @@ async fn bridged(arguments: &Arguments, files: &BridgeFiles) -> Result<(), Faile
             let served = listen::over_http(*address, path, bridge.with_http_options(options));
             served.await.map_err(Failed::place)
         }
-    }
-}
-
-/// Sets a bridge to a server up, which has a name if there are others.
-fn set_up(
-    arguments: &Arguments,
-    files: &BridgeFiles,
-    upstream: Upstream,
-    name: Option<&str>,
-) -> Bridge {
-    let bridge = match name {
-        Some(name) => Bridge::new(upstream).with_name(name),
-        None => Bridge::new(upstream),
-    };
-    let rules = ToolRules::new(&arguments.allow_tool, &arguments.deny_tool);
-    let bridge = match (rules.is_empty(), name.filter(|_| arguments.combine)) {
-        (true, _) => bridge,
-        (false, None) => bridge.with_tool_filter(move |tool, _| rules.admit(tool)),
-        (false, Some(name)) => {
-            let prefix = Gateway::prefix(name).unwrap_or_default();
-            bridge.with_tool_filter(move |tool, _| rules.admit(&format!("{prefix}_{tool}")))
-        }
-    };
-    // A gateway counts the requests of its clients itself: of those to its servers it sends more.
-    let bridge = match files.rate_limit.as_ref().filter(|_| !arguments.combine) {
-        Some(limit) => bridge.with_rate_limit(limit.clone()),
-        None => bridge,
-    };
-    let bridge = if arguments.no_cache {
-        bridge.without_cache()
-    } else {
-        bridge
-    };
-    let bridge = match arguments.list_ttl {
-        Some(seconds) => bridge.with_list_ttl(Duration::from_secs(seconds as u64)),
-        None => bridge,
-    };
-    let (log, name) = (files.log.clone(), name.map(str::to_owned));
-    let bridge = bridge
-        .with_unknown_fields(UnknownFields::from(arguments.unknown_fields))
-        .on_loss(move |report| log.write(report, name.as_deref()));
-    // A second signal; SIGHUP is another request where there is a file to read again.
-    let mut bridge = match arguments.config {
-        Some(_) => bridge.with_early_end(listen::terminated()),
-        None => bridge.with_early_end(listen::signalled()),
-    };
-    if !arguments.client_revisions.is_empty() {
-        bridge = bridge.with_client_revisions(arguments.client_revisions.iter().copied().collect());
-    }
-    if let Some(revision) = arguments.upstream_revision {
-        bridge = bridge.with_upstream_revision(revision);
-    }
-    if let Some(severity) = arguments.reject_loss {
-        bridge = bridge.with_rejected_loss(severity.into());
-    }
-    if arguments.isolate {
-        bridge = bridge.with_isolation();
-    }
-    if let Some(number) = arguments.max_servers {
-        bridge = bridge.with_max_servers(number);
-    }
-    if let Some(seconds) = arguments.start_timeout {
-        bridge = bridge.with_start_timeout(Duration::from_secs(seconds as u64));
-    }
-    if let Some(seconds) = arguments.idle_timeout {
-        bridge = bridge.with_idle_timeout(Duration::from_secs(seconds as u64));
-    }
-    if let Some(number) = arguments.max_servers_per_client {
-        bridge = bridge.with_max_servers_per_client(number);
-    }
-    bridge
-}
-
-/// Returns what sets up the process of a server.
-fn process(
-    command: &[String],
-    env: &BTreeMap<String, String>,
-    folder: Option<&str>,
-    arguments: &Arguments,
-) -> impl Fn() -> Child + use<> {
-    let (program, words) = match command.split_first() {
-        Some((program, words)) => (program.clone(), words.to_vec()),
-        None => Default::default(),
-    };
-    let (env, folder) = (env.clone(), folder.map(str::to_owned));
-    let secret = arguments.guard.guard_client_secret_env.clone();
-    let format = arguments.log_format;
-    move || {
-        let mut command = Command::new(&program);
-        command.args(&words);
-        // Both may hold a secret of the bridge: the password of the store, and that of the client that introspects tokens.
-        for variable in [Some(BACKPLANE), secret.as_deref()].into_iter().flatten() {
-            command.env_remove(variable);
-        }
-        command.envs(&env);
-        if let Some(folder) = &folder {
-            command.current_dir(folder);
-        }
-        let child = Child::new(command);
-        if format == log::LogFormat::Json {
-            return child.on_error_line(|line| info!(line, "standard error of a server"));
-        }
-        // A server that waits for the reader of standard error would keep its client waiting; and its last lines tell the client
-        // why it has ended.
-        child.on_error_line(stderr::tell_of_server)
-    }
-}
-
-/// Returns the transport to a URL, which is sent these headers.
-fn at_url<'h>(
-    url: &str,
-    headers: impl Iterator<Item = &'h (String, String)>,
-    arguments: &Arguments,
-) -> Result<Http, Failed> {
-    let http = arguments.sign_in.http(url).map_err(Failed::server)?;
-    Ok(headers.fold(http, |http, (name, value)| http.with_header(name, value)))
-}
-
-/// Returns the server that the arguments name.
-fn upstream(arguments: &Arguments, files: &BridgeFiles) -> Result<Upstream, Failed> {
-    let upstream = match (&arguments.url, arguments.command.split_first()) {
-        (Some(url), _) => {
-            let headers = arguments.header.iter().chain(&arguments.header_env);
-            let http = at_url(url, headers, arguments)?;
-            Upstream::url(if arguments.signs_in().map_err(Failed::place)? {
-                let oauth = arguments.sign_in.provider(&http, url, None);
-                http.with_authorization(oauth.map_err(Failed::place)?)
-            } else {
-                http
-            })
-        }
-        (None, Some((program, _))) => {
-            let start = process(&arguments.command, &BTreeMap::new(), None, arguments);
-            Upstream::child(program, start)
-        }
-        (None, None) => {
-            let error = anyhow::anyhow!("name a server: a URL, or a command after `--`");
-            return Err(Failed::server(error));
-        }
-    };
-    Ok(recorded(upstream, files))
-}
-
-/// Returns a server of a configuration file.
-fn defined(
-    definition: &Definition,
-    arguments: &Arguments,
-    files: &BridgeFiles,
-) -> Result<Upstream, Failed> {
-    let upstream = match &definition.server {
-        ServerDefinition::Url { url, headers } => {
-            Upstream::url(at_url(url, headers.iter(), arguments)?)
-        }
-        ServerDefinition::Process {
-            command,
-            env,
-            folder,
-        } => {
-            let start = process(command, env, folder.as_deref(), arguments);
-            Upstream::child(&definition.name, start)
-        }
-    };
-    Ok(recorded(upstream, files))
-}
-
-/// Records the traffic with a server, if there is a file for it.
-fn recorded(upstream: Upstream, files: &BridgeFiles) -> Upstream {
-    match files.record.clone() {
-        Some(record) => upstream.with_tap(move || Ok(record.tap())),
-        None => upstream,
     }
 }

@@ -1,13 +1,16 @@
 //! The servers of a configuration file, each at a path of its own or all as one, and its reload.
 
 use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use mcp_bridge::{Bridge, Gateway, ServerDirectory};
 use mcp_revisions::http;
+use mcp_wire::{EXCERPT, excerpt};
 use tracing::{error, info};
 
-use super::config::{Config, Definition};
+use super::config::Config;
+use super::entry::ServerEntry;
 use super::listen::{self, GRACE};
 use super::{Arguments, BridgeFiles, Failed, Listen};
 
@@ -43,51 +46,51 @@ struct Several<'s> {
     arguments: &'s Arguments,
     files: &'s BridgeFiles,
     served: ServedAddress,
-    definitions: Vec<Definition>,
+    entries: Vec<ServerEntry>,
 }
 
 impl Several<'_> {
-    /// Serves what the file says, and leaves a server alone whose definition is the one that it has.
+    /// Serves what the file says, and leaves a server alone whose entry is the one that it has. An entry that cannot be used is a
+    /// server whose clients get the reason.
     ///
     /// # Errors
     /// Returns an error if the file cannot be used: all stays as it is then.
     fn load(&mut self) -> anyhow::Result<()> {
-        let config = Config::read(self.file)?;
-        // A server that cannot be served is found before another one is ended.
-        let bridges = config
-            .servers
-            .iter()
-            .filter(|it| !self.definitions.contains(it));
-        let built: Result<Vec<_>, Failed> = bridges
-            .map(|definition| {
-                let upstream = super::defined(definition, self.arguments, self.files)?;
-                let bridge =
-                    super::set_up(self.arguments, self.files, upstream, Some(&definition.name));
-                Ok((definition.clone(), bridge))
-            })
-            .collect();
-        let bridges = built.map_err(|failed| failed.error)?;
+        let (config, file) = (Config::read(self.file)?, self.file.display());
         for note in &config.notes {
-            info!("{}: {note}", self.file.display());
+            info!("{file}: {note}");
         }
-        let stays = |it: &Definition| config.servers.contains(it);
-        for gone in self.definitions.iter().filter(|it| !stays(it)) {
+        let mut wrong = String::new();
+        for (name, why) in config.mistakes() {
+            let name = excerpt(name, EXCERPT);
+            error!("{file}: server `{name}` cannot be used: {why}");
+            wrong.push_str(&format!("\n{name}: {why}"));
+        }
+        *lock(&self.files.wrong) = wrong;
+        *lock(&self.files.variables) = config.variables;
+        let stays = |it: &ServerEntry| config.servers.contains(it);
+        for gone in self.entries.iter().filter(|it| !stays(it)) {
             self.served.remove(&gone.name);
         }
-        self.definitions.retain(|it| stays(it));
-        for (definition, bridge) in bridges {
-            match self.served.insert(&definition.name, bridge) {
-                Ok(()) => self.definitions.push(definition),
-                Err(why) => anyhow::bail!("{}: {why}", self.file.display()),
+        self.entries.retain(|it| stays(it));
+        let mut names = Vec::new();
+        for entry in &config.servers {
+            if !self.entries.contains(entry) {
+                let bridge = entry.bridge_of_file(self.arguments, self.files);
+                if let Err(why) = self.served.insert(&entry.name, bridge) {
+                    error!("{file}: {why}");
+                    continue;
+                }
+                self.entries.push(entry.clone());
             }
+            let (name, written) = (excerpt(&entry.name, EXCERPT), Gateway::prefix(&entry.name));
+            names.push(if written == entry.name {
+                name
+            } else {
+                format!("{name} (as {written})")
+            });
         }
-        let names: Vec<&str> = config.servers.iter().map(|it| it.name.as_str()).collect();
-        info!(
-            "{}: {} servers: {}",
-            self.file.display(),
-            names.len(),
-            names.join(", ")
-        );
+        info!("{file}: {} servers: {}", names.len(), names.join(", "));
         Ok(())
     }
 
@@ -99,6 +102,11 @@ impl Several<'_> {
         })
         .await;
     }
+}
+
+/// Nothing that is done under a lock here leaves it half done.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Serves the servers of a file until the bridge receives a signal to end.
@@ -113,7 +121,7 @@ pub(super) async fn bridged(
             arguments,
             files,
             served,
-            definitions: Vec::new(),
+            entries: Vec::new(),
         };
         several.load().map(|()| several).map_err(Failed::place)
     };
@@ -124,7 +132,10 @@ pub(super) async fn bridged(
         let served = gateway.serve_stdio(input, output, listen::signalled_to_end());
         return served.await.map_err(Failed::server);
     };
-    let options = listen::options(*address, path, arguments).map_err(Failed::place)?;
+    let wrong = Arc::clone(&files.wrong);
+    let options = listen::options(*address, path, arguments)
+        .map_err(Failed::place)?
+        .with_health_report(move || lock(&wrong).clone());
     let served = if arguments.combine {
         ServedAddress::Together(gateway(arguments, files))
     } else {
@@ -176,7 +187,7 @@ fn gateway(arguments: &Arguments, files: &BridgeFiles) -> Gateway {
         gateway = gateway.with_client_revisions(revisions.collect());
     }
     if let Some(seconds) = arguments.list_timeout {
-        gateway = gateway.with_list_time(Duration::from_secs(seconds as u64));
+        gateway = gateway.with_list_timeout(Duration::from_secs(seconds as u64));
     }
     if let Some(severity) = arguments.reject_loss {
         gateway = gateway.with_rejected_loss(severity.into());

@@ -1,72 +1,65 @@
-//! The tools that clients see, by patterns of their names.
+//! The options about the tools that clients see.
 
-/// The patterns of `--allow-tool` and `--deny-tool`; `*` stands for any text.
-#[derive(Clone, Default)]
-pub(super) struct ToolRules {
-    allowed: Vec<String>,
-    denied: Vec<String>,
+use clap::Args;
+use mcp_bridge::ToolRules;
+
+/// The options of the tools.
+#[derive(Args)]
+#[command(next_help_heading = "Tools")]
+pub(super) struct ToolArguments {
+    /// Show clients only the tools whose name fits this pattern, in which `*` stands for any text; repeatable
+    ///
+    /// Calls of other tools get an error. With --combine, the names are those with a prefix, such as `git_*`.
+    #[arg(long, value_name = "PATTERN")]
+    allow_tool: Vec<String>,
+    /// Hide the tools whose name fits this pattern; repeatable, and stronger than --allow-tool
+    #[arg(long, value_name = "PATTERN")]
+    deny_tool: Vec<String>,
+    /// Show a tool under another name; repeatable. A file of servers has `tools` for this
+    #[arg(long, value_name = "TOOL=NAME", value_parser = pair, conflicts_with = "config")]
+    rename_tool: Vec<(String, String)>,
+    /// Show a tool with this description; repeatable. A file of servers has `tools` for this
+    #[arg(long, value_name = "TOOL=TEXT", value_parser = pair, conflicts_with = "config")]
+    describe_tool: Vec<(String, String)>,
+    /// Show the tools that fit a pattern only to clients whose access token has this scope; repeatable
+    #[arg(long, value_name = "SCOPE=PATTERN", value_parser = pair, requires = "guard")]
+    tool_for_scope: Vec<(String, String)>,
+    /// Show the tools that fit a pattern only to the subject of this name in an access token; repeatable
+    #[arg(long, value_name = "SUBJECT=PATTERN", value_parser = pair, requires = "guard")]
+    tool_for_subject: Vec<(String, String)>,
 }
 
-impl ToolRules {
-    pub(super) fn new(allowed: &[String], denied: &[String]) -> Self {
-        Self {
-            allowed: allowed.to_vec(),
-            denied: denied.to_vec(),
+fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() && !value.is_empty() => {
+            Ok((name.to_owned(), value.to_owned()))
         }
-    }
-
-    /// Returns whether all tools are admitted.
-    pub(super) fn is_empty(&self) -> bool {
-        self.allowed.is_empty() && self.denied.is_empty()
-    }
-
-    /// Returns whether clients see a tool: it is allowed, if anything is, and not denied.
-    pub(super) fn admit(&self, name: &str) -> bool {
-        let has = |patterns: &[String]| patterns.iter().any(|pattern| fits(pattern, name));
-        (self.allowed.is_empty() || has(&self.allowed)) && !has(&self.denied)
+        _ => Err("expected two texts with `=` between them".to_owned()),
     }
 }
 
-/// Returns whether a name fits a pattern.
-fn fits(pattern: &str, name: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let first = parts.next().unwrap_or_default();
-    let Some(mut rest) = name.strip_prefix(first) else {
-        return false;
-    };
-    let Some(last) = parts.next_back() else {
-        return rest.is_empty();
-    };
-    // The earliest place of each part leaves the most for those that follow.
-    for part in parts {
-        match rest.find(part) {
-            Some(at) => rest = &rest[at + part.len()..],
-            None => return false,
+impl ToolArguments {
+    /// Returns the rules that the options make.
+    pub(super) fn rules(&self) -> ToolRules {
+        let mut rules = ToolRules::new();
+        for pattern in &self.allow_tool {
+            rules = rules.allow(pattern);
         }
-    }
-    rest.ends_with(last)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn patterns_say_which_tools_are_seen() {
-        for (pattern, name, is_it) in [
-            ("read", "read", true),
-            ("read", "reads", false),
-            ("read_*", "read_file", true),
-            ("*_file", "read_file", true),
-            ("*", "", true),
-            ("r*d*e", "read_file", true),
-            ("a*a", "a", false),
-            ("*x*", "read", false),
-        ] {
-            assert_eq!(fits(pattern, name), is_it, "{pattern} {name}");
+        for pattern in &self.deny_tool {
+            rules = rules.deny(pattern);
         }
-        let rules = ToolRules::new(&["git_*".to_owned()], &["git_push*".to_owned()]);
-        assert!(rules.admit("git_log") && !rules.admit("git_push_all") && !rules.admit("rm"));
-        assert!(ToolRules::default().admit("rm"));
+        for (tool, name) in &self.rename_tool {
+            rules = rules.rename(tool, name);
+        }
+        for (tool, text) in &self.describe_tool {
+            rules = rules.describe(tool, text);
+        }
+        for (scope, pattern) in &self.tool_for_scope {
+            rules = rules.only_with_scope(scope, pattern);
+        }
+        for (subject, pattern) in &self.tool_for_subject {
+            rules = rules.only_for(subject, pattern);
+        }
+        rules
     }
 }

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context as _;
+use mcp_revisions::auth::SignInForecast;
 use mcp_revisions::latest::CallServer as _;
 use mcp_revisions::service::Client;
 use mcp_revisions::service::client::{
@@ -42,17 +43,42 @@ impl AuthProvider for Inspector {
             if is_checked(&self.outcome) {
                 return checked;
             }
-            let found = self.oauth.check(refusal).await.map(|kept| {
-                let resource = kept
-                    .resource
-                    .unwrap_or_else(|| "none, as in 2025-03-26".to_owned());
-                format!("issuer: {}\nresource: {resource}\n", kept.issuer)
-            });
+            let forecast = self.oauth.check(refusal).await;
+            let found = forecast.map(|it| lines(&it)).map_err(|it| it.to_string());
             let mut outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
             outcome.get_or_insert(found);
             checked
         })
     }
+}
+
+/// Returns a forecast as lines.
+fn lines(forecast: &SignInForecast) -> String {
+    let resource = forecast.resource.as_deref();
+    let scopes = forecast
+        .scopes
+        .iter()
+        .map(|(scope, is_listed)| match is_listed {
+            Some(false) => format!("{scope} (not listed by the issuer, which may refuse it)"),
+            _ => scope.clone(),
+        });
+    let listed: Vec<String> = scopes.collect();
+    format!(
+        "issuer: {}\nresource: {}\nclient: {}\nPKCE: {}\nscopes: {}\n",
+        forecast.issuer,
+        resource.unwrap_or("none, as in 2025-03-26"),
+        forecast.client,
+        if forecast.lists_pkce {
+            "S256"
+        } else {
+            "not listed, and taken for granted"
+        },
+        if listed.is_empty() {
+            "none".to_owned()
+        } else {
+            listed.join(", ")
+        },
+    )
 }
 
 pub(super) fn run(arguments: &Login) -> anyhow::Result<SubcommandOutcome> {
@@ -63,10 +89,11 @@ pub(super) fn run(arguments: &Login) -> anyhow::Result<SubcommandOutcome> {
     let lines = Arc::new(Mutex::new(String::new()));
     let outcome = Arc::new(Mutex::new(None));
     let done = runtime.block_on(async {
-        let url = &arguments.url;
-        let http = arguments.sign_in.http(url)?;
+        let (url, sign_in) = arguments.target()?;
+        let url = &url;
+        let http = sign_in.http(url)?;
         let seen = Arc::clone(&lines);
-        let oauth = arguments.sign_in.inspector(&http, url, move |line| {
+        let oauth = sign_in.inspector(&http, url, move |line| {
             let mut lines = seen.lock().unwrap_or_else(PoisonError::into_inner);
             lines.push_str(&line);
             lines.push('\n');
@@ -76,7 +103,7 @@ pub(super) fn run(arguments: &Login) -> anyhow::Result<SubcommandOutcome> {
             outcome: Arc::clone(&outcome),
         };
         let client = Client::builder(&mcp_revisions::program!())
-            .with_start_time(CHECK_TIME)
+            .with_start_timeout(CHECK_TIME)
             .http(http.with_authorization(inspector));
         Ok::<_, anyhow::Error>(client.within(CHECK_TIME).list_tools(None).await)
     });

@@ -9,32 +9,40 @@ use mcp_revisions::auth::{
     Algorithm, Grant, PrivateKey, ResourceParameter, Secret, Settings, StoredSignIn,
 };
 use mcp_revisions::service::client::{
-    FileStore, Http, MemoryStore, OAuth, OAuthBuilder, TokenStore as _,
+    FileStore, Http, MemoryStore, OAuth, OAuthBuilder, StoreError, StoreGuard, TokenStore,
 };
 
-use super::browser;
+use super::browser::{self, PageScreen};
+use super::entry::EntrySignIn;
+use crate::stderr;
 
 /// Environment variable with the folder of the store.
 const STORE: &str = "MCP_REV_AUTH_STORE";
 
+/// The heading of the options.
+pub(crate) const HEADING: &str = "Sign-in to a server at a URL";
+
 /// The options of a sign-in to a URL.
 #[derive(Args, Clone)]
+#[command(next_help_heading = HEADING)]
 pub(crate) struct SignInArguments {
     /// Sign in to a server that wants it in this way [default: auto, for a stdio client with a browser, else off]
     #[arg(
         long,
         value_name = "HOW",
-        requires = "url",
         default_value = "auto",
         hide_default_value = true
     )]
     pub(crate) auth: SignInMode,
     /// Id of a client that is registered with the authorization server
-    #[arg(long, value_name = "ID", requires = "url")]
+    #[arg(long, value_name = "ID")]
     client_id: Option<String>,
     /// Environment variable with the secret of that client
     #[arg(long, value_name = "VARIABLE", requires = "client_id")]
     client_secret_env: Option<String>,
+    /// The secret itself, of an entry of a file.
+    #[arg(skip)]
+    client_secret: Option<String>,
     /// File with the private key of that client, in PKCS#8 as PEM, of P-256 or RSA
     #[arg(
         long,
@@ -44,48 +52,46 @@ pub(crate) struct SignInArguments {
     )]
     private_key_file: Option<PathBuf>,
     /// URL of a client id metadata document, which is the id of the client where it is supported
-    #[arg(
-        long,
-        value_name = "URL",
-        requires = "url",
-        conflicts_with = "client_id"
-    )]
+    #[arg(long, value_name = "URL", conflicts_with = "client_id")]
     client_metadata_url: Option<String>,
     /// Request this scope [default: those that the server wants]
-    #[arg(long, value_name = "SCOPE", requires = "url")]
+    #[arg(long, value_name = "SCOPE")]
     scope: Vec<String>,
     /// Sign in only with this issuer, such as one whose metadata are not those that the server names
-    #[arg(long, value_name = "URL", requires = "url")]
+    #[arg(long, value_name = "URL")]
     issuer: Option<String>,
+    /// Read the metadata of the authorization server at this URL, where its issuer does not lead to them
+    #[arg(long, value_name = "URL")]
+    issuer_metadata: Option<String>,
     /// Send this `resource` parameter, or `none` for an authorization server that refuses it [default: that of the server]
-    #[arg(long, value_name = "URI", requires = "url")]
+    #[arg(long, value_name = "URI")]
     resource: Option<String>,
     /// Port that the browser comes back to [default: one of 8 that belong to the URL]
-    #[arg(long, value_name = "PORT", requires = "url")]
+    #[arg(long, value_name = "PORT")]
     callback_port: Option<u16>,
     /// Host that the browser comes back to: `127.0.0.1` or `localhost` [default: 127.0.0.1]
-    #[arg(long, value_name = "HOST", requires = "url")]
+    #[arg(long, value_name = "HOST")]
     callback_host: Option<CallbackHost>,
     /// Folder that tokens are kept in, readable by its owner only [env: MCP_REV_AUTH_STORE] [default: the user's state folder]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) auth_store: Option<PathBuf>,
     /// Name that tells several sign-ins to one URL apart
-    #[arg(long, value_name = "NAME", requires = "url")]
+    #[arg(long, value_name = "NAME")]
     profile: Option<String>,
     /// Do not open a browser: print the URL of the page on standard error
-    #[arg(long, requires = "url")]
+    #[arg(long)]
     no_browser: bool,
     /// Maximum number of seconds that a call waits for a sign-in, which then goes on [default: 45]
-    #[arg(long, value_name = "SECONDS", requires = "url")]
+    #[arg(long, value_name = "SECONDS")]
     auth_wait: Option<u64>,
     /// Add this parameter to the authorization request, such as `prompt=consent`
-    #[arg(long, value_name = "NAME=VALUE", value_parser = pair, requires = "url")]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
     authorize_parameter: Vec<(String, String)>,
     /// Send this `scope` with a refresh [default: none]
-    #[arg(long, value_name = "SCOPE", requires = "url")]
+    #[arg(long, value_name = "SCOPE")]
     refresh_scope: Option<String>,
     /// Take for granted that the authorization server supports PKCE with S256, where its metadata do not list it
-    #[arg(long, requires = "url")]
+    #[arg(long)]
     assume_pkce: bool,
     /// Allow authorization servers in private networks
     #[arg(long)]
@@ -148,7 +154,49 @@ pub(crate) fn folder(given: Option<&PathBuf>) -> anyhow::Result<PathBuf> {
     Ok(state.join("mcp-rev/auth"))
 }
 
+/// The store where there is no folder for one.
+struct NoStore(String);
+
+impl TokenStore for NoStore {
+    fn load(&self) -> Result<Option<StoredSignIn>, StoreError> {
+        Ok(None)
+    }
+
+    fn save(&self, _: &StoredSignIn) -> Result<(), StoreError> {
+        Err(StoreError::Missing(self.0.clone()))
+    }
+
+    fn try_lock(&self) -> Result<Option<StoreGuard>, StoreError> {
+        Err(StoreError::Missing(self.0.clone()))
+    }
+}
+
 impl SignInArguments {
+    /// Returns the options for one server, whose entry may say other things.
+    pub(crate) fn for_entry(&self, entry: &EntrySignIn) -> Self {
+        let entry = entry.clone();
+        let mut own = self.clone();
+        if entry.client_id.is_some() {
+            own.client_id = entry.client_id;
+            own.client_secret = entry.client_secret;
+            (own.client_secret_env, own.private_key_file) = (None, None);
+        }
+        if !entry.scopes.is_empty() {
+            own.scope = entry.scopes;
+        }
+        own.issuer = entry.issuer.or(own.issuer);
+        own.resource = entry.resource.or(own.resource);
+        own.callback_port = entry.callback_port.or(own.callback_port);
+        own
+    }
+
+    /// Lets a call wait shortly for the sign-in of one of several servers, unless an option says how long: the others are not kept
+    /// waiting, and the client may call again.
+    pub(crate) fn of_several(mut self) -> Self {
+        self.auth_wait.get_or_insert(5);
+        self
+    }
+
     /// Returns the transport to a URL, which trusts the certificates that are named.
     pub(crate) fn http(&self, url: &str) -> anyhow::Result<Http> {
         let http = Http::new(url)?;
@@ -168,6 +216,8 @@ impl SignInArguments {
             .clone_from(&self.client_metadata_url);
         settings.scopes.clone_from(&self.scope);
         settings.issuer.clone_from(&self.issuer);
+        settings.issuer_metadata.clone_from(&self.issuer_metadata);
+        settings.allows_private_addresses = self.allow_private_addresses;
         settings
             .authorize_parameters
             .clone_from(&self.authorize_parameter);
@@ -182,6 +232,9 @@ impl SignInArguments {
             let secret = std::env::var(variable)
                 .with_context(|| format!("--client-secret-env {variable}"))?;
             settings.client_secret = Some(Secret::from(secret));
+        }
+        if let Some(secret) = &self.client_secret {
+            settings.client_secret = Some(Secret::from(secret.clone()));
         }
         if let Some(file) = &self.private_key_file {
             let pem = std::fs::read_to_string(file)
@@ -226,22 +279,32 @@ impl SignInArguments {
             },
             self.profile.as_deref().unwrap_or_default(),
         ];
-        FileStore::open(folder(self.auth_store.as_ref())?, &key).map_err(anyhow::Error::msg)
+        Ok(FileStore::new(folder(self.auth_store.as_ref())?, &key))
     }
 
-    /// Returns what signs in to a URL; calls wait for it as long as `wait` says.
+    /// Returns what signs in to a URL; calls wait for it as long as `wait` says, which only `login` sets.
     pub(crate) fn provider(
         &self,
         http: &Http,
         url: &str,
         wait: Option<Duration>,
     ) -> anyhow::Result<OAuth> {
-        let opens = !self.no_browser;
-        let browser = move |page: &str| browser::show(page, opens);
-        let settings = self.settings(url)?;
-        let mut builder = OAuth::builder(http, settings, self.allow_private_addresses, browser);
-        builder = builder
-            .store(self.store(url)?)
+        let screen = PageScreen {
+            opens: !self.no_browser,
+            takes_addresses: wait.is_some(),
+        };
+        let builder = OAuth::builder(http, self.settings(url)?, move |page| screen.show(page));
+        let builder = match self.store(url) {
+            Ok(store) => builder.with_store(store),
+            // The store is not missed before there are tokens.
+            Err(why) => builder.with_store(NoStore(format!("{why:#}"))),
+        };
+        let builder = builder
+            .on_open_page(move |page| screen.show_again(page))
+            .on_store_failure(|why| {
+                let what = "the tokens are not stored, and last until this program ends";
+                stderr::tell(&format!("{what}: {why}\n"));
+            })
             .on_device_code(browser::show_code)
             .on_request(|request, answer| {
                 let came = match answer {
@@ -260,10 +323,11 @@ impl SignInArguments {
         let http = self.http(&kept.server)?;
         let mut settings = Settings::new(&kept.server);
         settings.issuer = Some(kept.issuer.clone()).filter(|it| !it.is_empty());
+        settings.allows_private_addresses = self.allow_private_addresses;
         let store = MemoryStore::default();
-        store.save(kept).map_err(anyhow::Error::msg)?;
-        let builder = OAuth::builder(&http, settings, self.allow_private_addresses, |_| {});
-        Ok(builder.store(store).build())
+        store.save(kept)?;
+        let builder = OAuth::builder(&http, settings, |_| {});
+        Ok(builder.with_store(store).build())
     }
 
     /// Returns what asks a server how to sign in, and reports each request to `seen`.
@@ -273,29 +337,27 @@ impl SignInArguments {
         url: &str,
         seen: impl Fn(String) + Send + Sync + 'static,
     ) -> anyhow::Result<OAuth> {
-        let allows_private = self.allow_private_addresses;
-        let builder = OAuth::builder(http, self.settings(url)?, allows_private, |_| {}).on_request(
-            move |request, answer| {
-                let came = match answer {
-                    Ok(answer) => answer.status.to_string(),
-                    Err(why) => why.clone(),
-                };
-                seen(format!("{} {came}", request.url));
-            },
-        );
-        Ok(builder.build())
+        let plain = OAuth::builder(http, self.settings(url)?, |_| {});
+        let seeing = plain.on_request(move |request, answer| {
+            let came = match answer {
+                Ok(answer) => answer.status.to_string(),
+                Err(why) => why.clone(),
+            };
+            seen(format!("{} {came}", request.url));
+        });
+        Ok(seeing.build())
     }
 
     fn finished(&self, mut builder: OAuthBuilder, wait: Option<Duration>) -> OAuthBuilder {
         let given = self.auth_wait.map(Duration::from_secs);
         if let Some(wait) = wait.or(given) {
-            builder = builder.wait(wait);
+            builder = builder.with_wait(wait);
         }
         if let Some(port) = self.callback_port {
-            builder = builder.callback_port(port);
+            builder = builder.with_callback_port(port);
         }
         if self.callback_host == Some(CallbackHost::Localhost) {
-            builder = builder.callback_localhost();
+            builder = builder.with_callback_localhost();
         }
         builder
     }

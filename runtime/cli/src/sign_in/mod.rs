@@ -2,6 +2,7 @@
 
 mod browser;
 mod check;
+mod entry;
 mod flags;
 
 use std::fmt::Write as _;
@@ -10,24 +11,28 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
-use mcp_revisions::auth::StoredSignIn;
+use mcp_revisions::auth::{AuthError, StoredSignIn, TokenKind};
 use mcp_revisions::latest::CallServer as _;
 use mcp_revisions::service::Client;
-use mcp_revisions::service::client::{FileStore, TokenStore as _};
+use mcp_revisions::service::client::{FileStore, StoreError, TokenStore as _};
 use serde_json::json;
 
 use crate::SubcommandOutcome;
-pub(crate) use flags::{SignInArguments, SignInMode};
+pub(crate) use entry::EntrySignIn;
+pub(crate) use flags::{HEADING, SignInArguments, SignInMode};
 
 /// Time that a person has for `login`.
 const LOGIN_TIME: Duration = Duration::from_secs(600);
 
 #[derive(Args)]
 pub(crate) struct Login {
+    /// File of servers, as --config of `bridge` has it, in which the server is named
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// URL of the server, or its name in the file
+    url: String,
     #[command(flatten)]
     sign_in: SignInArguments,
-    /// URL of the server
-    url: String,
 }
 
 #[derive(Args)]
@@ -38,11 +43,11 @@ pub(crate) struct Logout {
     /// Revoke the tokens of all servers, and remove everything that is kept of them
     #[arg(long, conflicts_with = "url")]
     all: bool,
-    #[command(flatten)]
-    sign_in: SignInArguments,
     /// URL of the server
     #[arg(required_unless_present = "all")]
     url: Option<String>,
+    #[command(flatten)]
+    sign_in: SignInArguments,
 }
 
 #[derive(Args)]
@@ -75,6 +80,13 @@ struct SignInStatus {
     url: Option<String>,
 }
 
+impl Login {
+    /// Returns the URL of the server, and the options of its sign-in.
+    fn target(&self) -> anyhow::Result<(String, SignInArguments)> {
+        entry::target(self.config.as_deref(), &self.url, &self.sign_in)
+    }
+}
+
 /// Signs in, and keeps the tokens for `bridge`.
 pub(crate) fn login(arguments: &Login) -> anyhow::Result<SubcommandOutcome> {
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -82,24 +94,42 @@ pub(crate) fn login(arguments: &Login) -> anyhow::Result<SubcommandOutcome> {
         .build()
         .context("cannot start")?;
     let done = runtime.block_on(async {
-        let (url, sign_in) = (&arguments.url, &arguments.sign_in);
+        let (url, sign_in) = arguments.target()?;
+        let url = &url;
         let http = sign_in.http(url)?;
+        let store = sign_in.store(url)?;
+        // A store that cannot be written is an error before a person signs in for it.
+        if let Some(_guard) = store.try_lock()?
+            && let Some(mut kept) = store.load()?
+            && kept.begin_anew()
+        {
+            store.save(&kept)?;
+        }
         let oauth = sign_in.provider(&http, url, Some(LOGIN_TIME))?;
+        let obtained_at = || {
+            let kept = oauth.kept();
+            kept.and_then(|kept| kept.tokens.map(|it| it.signed_in_at))
+        };
+        let before = obtained_at();
         let client = Client::builder(&mcp_revisions::program!())
-            .with_start_time(LOGIN_TIME)
+            .with_start_timeout(LOGIN_TIME)
             .http(http.with_authorization(oauth.clone()));
         // The server says what it wants when it refuses a request.
         let listed = client.within(LOGIN_TIME).list_tools(None).await;
-        let has_token = || oauth.kept().is_some_and(|kept| kept.tokens.is_some());
-        if !has_token() {
+        if obtained_at().is_none() {
             if let Err(error) = listed {
                 return Err(anyhow::Error::from(error));
             }
             return Ok(format!("{url} wants no sign-in\n"));
         }
         listed?;
-        let kept = oauth.kept().unwrap_or_default();
-        Ok(format!("signed in: {}", line(&kept)))
+        let kept = line(&oauth.kept().unwrap_or_default());
+        if before.is_some() && before == obtained_at() {
+            return Ok(format!(
+                "signed in already: {kept}for another account, run `mcp-rev logout {url}` first\n"
+            ));
+        }
+        Ok(format!("signed in: {kept}"))
     });
     runtime.shutdown_background();
     match done {
@@ -128,8 +158,7 @@ pub(crate) fn logout(arguments: &Logout) -> anyhow::Result<SubcommandOutcome> {
 /// Signs out of a server.
 async fn logout_of(arguments: &Logout, url: &str) -> anyhow::Result<SubcommandOutcome> {
     let store = arguments.sign_in.store(url)?;
-    let kept = store.load().map_err(anyhow::Error::msg)?;
-    let Some(kept) = kept else {
+    let Some(kept) = store.load()? else {
         return Ok(SubcommandOutcome::for_people(
             &format!("{url} is not signed in to\n"),
             1,
@@ -138,25 +167,26 @@ async fn logout_of(arguments: &Logout, url: &str) -> anyhow::Result<SubcommandOu
     let revoked = if kept.tokens.is_some() {
         let http = arguments.sign_in.http(url)?;
         let oauth = arguments.sign_in.provider(&http, url, None)?;
-        oauth.sign_out().await
+        oauth.sign_out().await.map_err(anyhow::Error::from)
     } else {
-        Ok(())
+        Ok(Vec::new())
     };
     if arguments.registration {
-        store.clear().map_err(anyhow::Error::msg)?;
+        store.clear()?;
     }
-    Ok(SubcommandOutcome::for_people(&signed_out(url, &revoked), 0))
+    let text = signed_out(url, &kept, &revoked);
+    Ok(SubcommandOutcome::for_people(&text, 0))
 }
 
 /// Signs out of all servers. A file is removed even if its tokens cannot be revoked.
 async fn logout_of_all(arguments: &Logout) -> anyhow::Result<SubcommandOutcome> {
     let folder = flags::folder(arguments.sign_in.auth_store.as_ref())?;
-    let mut all = FileStore::list(&folder).map_err(anyhow::Error::msg)?;
+    let mut all = FileStore::list(&folder)?;
     all.sort_by(|(_, one), (_, other)| server_of(one).cmp(server_of(other)));
     let (mut text, mut removed) = (String::new(), 0);
     for (path, kept) in &all {
         text.push_str(&match kept {
-            Ok(kept) => signed_out(&kept.server, &revoke(arguments, kept).await),
+            Ok(kept) => signed_out(&kept.server, kept, &revoke(arguments, kept).await),
             Err(why) => format!("tokens that cannot be read were not revoked: {why}\n"),
         });
         match std::fs::remove_file(path) {
@@ -170,22 +200,47 @@ async fn logout_of_all(arguments: &Logout) -> anyhow::Result<SubcommandOutcome> 
 }
 
 /// Revokes the tokens of a file, if it has any.
-async fn revoke(arguments: &Logout, kept: &StoredSignIn) -> Result<(), String> {
+async fn revoke(arguments: &Logout, kept: &StoredSignIn) -> anyhow::Result<Revocations> {
     if kept.tokens.is_none() {
-        return Ok(());
+        return Ok(Vec::new());
     }
-    match arguments.sign_in.signed_in(kept) {
-        Ok(oauth) => oauth.sign_out().await,
-        Err(why) => Err(format!("{why:#}")),
-    }
+    let oauth = arguments.sign_in.signed_in(kept)?;
+    Ok(oauth.sign_out().await?)
 }
 
-/// Returns the line about a server.
-fn signed_out(url: &str, revoked: &Result<(), String>) -> String {
+/// The outcome for each token.
+type Revocations = Vec<(TokenKind, Result<(), AuthError>)>;
+
+/// Returns the line about a server: which tokens were revoked, and which were not.
+fn signed_out(url: &str, kept: &StoredSignIn, revoked: &anyhow::Result<Revocations>) -> String {
+    let mut text = format!("signed out of {url}");
     match revoked {
-        Ok(()) => format!("signed out of {url}\n"),
-        Err(why) => format!("signed out of {url}; the tokens were not revoked there: {why}\n"),
+        Ok(revoked) => {
+            let good = revoked.iter().filter(|(_, outcome)| outcome.is_ok());
+            let done: Vec<String> = good.map(|(token, _)| token.to_string()).collect();
+            if !done.is_empty() {
+                let _ = write!(text, "; revoked: {}", done.join(", "));
+            }
+            for (token, outcome) in revoked {
+                if let Err(why) = outcome {
+                    let _ = write!(text, "; not revoked: {token} ({why})");
+                }
+            }
+        }
+        Err(why) => {
+            let _ = write!(text, "; the tokens were not revoked there: {why:#}");
+        }
     }
+    let is_left = |(token, outcome): &(TokenKind, Result<(), AuthError>)| {
+        *token == TokenKind::Access && outcome.is_err()
+    };
+    let end = kept.tokens.as_ref().and_then(|it| it.expires_at);
+    if let Some(end) = end.filter(|_| revoked.as_ref().map_or(true, |all| all.iter().any(is_left)))
+    {
+        let _ = write!(text, "; the access token is {}", lifetime(end));
+    }
+    text.push('\n');
+    text
 }
 
 /// Runs `mcp-rev auth`.
@@ -195,7 +250,7 @@ pub(crate) fn auth(arguments: &Auth) -> anyhow::Result<SubcommandOutcome> {
         AuthCommand::Check(arguments) => return check::run(arguments),
     };
     let folder = flags::folder(arguments.auth_store.as_ref())?;
-    let mut all = FileStore::list(&folder).map_err(anyhow::Error::msg)?;
+    let mut all = FileStore::list(&folder)?;
     if let Some(url) = &arguments.url {
         all.retain(|(_, kept)| kept.as_ref().is_ok_and(|kept| kept.server == *url));
     }
@@ -215,7 +270,7 @@ pub(crate) fn auth(arguments: &Auth) -> anyhow::Result<SubcommandOutcome> {
     Ok(SubcommandOutcome::for_people(&text, code))
 }
 
-fn server_of(kept: &Result<StoredSignIn, String>) -> &str {
+fn server_of(kept: &Result<StoredSignIn, StoreError>) -> &str {
     kept.as_ref().map_or("", |kept| kept.server.as_str())
 }
 
@@ -226,6 +281,7 @@ fn line(kept: &StoredSignIn) -> String {
         let _ = write!(text, ", client {}", client.client_id);
     }
     match &kept.tokens {
+        None if kept.registration.is_none() => text.push_str(", not signed in yet"),
         None => text.push_str(", signed out"),
         Some(tokens) => {
             let scope = tokens.scope.as_ref().or(tokens.requested.as_ref());

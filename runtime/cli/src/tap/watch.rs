@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::stderr;
 
-use mcp_revisions_core::read_messages;
+use mcp_revisions_core::program::read_messages;
 use mcp_wire::{Direction, EXCERPT, ErrorObject, MessageKind, Peeked, RawId, excerpt, printable};
 
 use crate::colour::{Colour, Paint};

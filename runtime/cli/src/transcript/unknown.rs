@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::said::TranscriptMessage;
 use crate::embedded;
-use crate::revisions::known_methods;
+use crate::revisions::{known_methods, result_type};
 
 /// The counts, and the models that say what is known: of each revision that is spoken, made when it first is.
 #[derive(Debug)]
@@ -59,7 +59,10 @@ impl Unknown {
         let (name, value) = if is_call {
             (row.params, value.get("params"))
         } else {
-            (row.result, value.get("result"))
+            let result = value.get("result");
+            let text = result.map(Value::to_string).unwrap_or_default();
+            let ty = result_type(said.revision, method, &text);
+            (ty.map(|ty| ty.name), result)
         };
         if let (Some(name), Some(value)) = (name, value) {
             self.of_type(said.revision, name, value);

@@ -215,6 +215,35 @@ fn an_option_of_the_bridge_that_could_not_work_is_refused_with_the_cure() {
     assert_eq!(pages.status.code(), Some(3), "{pages:?}");
 }
 
+/// The script for bash completes in a bash, also behind a subcommand.
+#[cfg(unix)]
+#[test]
+fn bash_completes_options_of_subcommands() {
+    let script = r#"source <("$0" completions bash)
+        COMP_WORDS=(mcp-rev $1); COMP_CWORD=$(($# > 0 ? ${#COMP_WORDS[@]} - 1 : 0))
+        complete=$(complete -p mcp-rev); complete=${complete#*-F }
+        ${complete%% *} mcp-rev "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+        echo "${COMPREPLY[@]}""#;
+    for (words, expected) in [
+        ("bri", "bridge"),
+        ("bridge --loss", "--loss-log"),
+        ("auth check --client-i", "--client-id"),
+        ("bridge --listen x --comb", "--combine"),
+    ] {
+        let output = Command::new("bash")
+            .args(["-c", script, env!("CARGO_BIN_EXE_mcp-rev"), words])
+            .output()
+            .unwrap();
+        let completed = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(
+            completed.trim(),
+            expected,
+            "{words}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+}
+
 #[test]
 fn colours_are_there_when_they_are_asked_for() {
     let told = text(&["diff", "2025-11-25", "2026-07-28", "--color", "always"]);

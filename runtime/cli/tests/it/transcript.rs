@@ -231,3 +231,45 @@ fn a_file_that_is_not_there_is_no_talk_without_faults() {
     assert_eq!(output.status.code(), Some(3));
     assert!(output.stdout.is_empty() && !output.stderr.is_empty());
 }
+
+/// A request of the server is none in a revision whose results ask, and its check says so as well.
+#[test]
+fn a_message_that_its_sender_may_not_send_is_a_finding() {
+    let claimed = r#""params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}"#;
+    let list = format!(r#"{{"jsonrpc":"2.0","id":2,"method":"tools/list",{claimed}}}"#);
+    for method in ["roots/list", "sampling/createMessage", "elicitation/create"] {
+        let asks = format!(r#"{{"jsonrpc":"2.0","id":6,"method":"{method}","params":{{}}}}"#);
+        let (text, code) = transcript(&[], &format!("> {list}\n< {asks}\n"));
+        assert_eq!(code, 1, "{text}");
+        assert!(text.contains("stands in a result"), "{text}");
+        let checked = fed(&["check", "--revision", "2026-07-28", "-"], &asks);
+        assert_eq!(checked.code, 1, "{}", checked.out);
+        assert!(
+            checked.out.contains("stands in a result"),
+            "{}",
+            checked.out
+        );
+        let older = fed(
+            &["check", "--revision", "2025-11-25", "-"],
+            r#"{"jsonrpc":"2.0","id":6,"method":"roots/list"}"#,
+        );
+        assert_eq!(older.code, 0, "{}", older.out);
+    }
+}
+
+#[test]
+fn a_task_that_answers_a_call_is_read_as_one() {
+    let claimed = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
+    let call = format!(
+        r#"{{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{{"name":"t",{claimed}}}}}"#
+    );
+    let task = r#"{"jsonrpc":"2.0","id":2,"result":{"resultType":"task","taskId":"t","status":"working","createdAt":"a","lastUpdatedAt":"b","ttlMs":1}}"#;
+    let (text, code) = transcript(&[], &format!("> {call}\n< {task}\n"));
+    assert!(code == 0 && !text.contains("CallToolResult"), "{text}");
+    let broken = task.replace(r#""taskId":"t","#, "");
+    let (text, code) = transcript(&[], &format!("> {call}\n< {broken}\n"));
+    assert!(
+        code == 1 && text.contains("taskId") && !text.contains("`content`"),
+        "{text}"
+    );
+}

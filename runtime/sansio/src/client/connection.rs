@@ -1,16 +1,59 @@
 //! A client's end of a connection: its inputs, and its state.
 
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_wire::Json;
 
 use super::requests::Resumed;
-use super::state::ClientState;
-use super::{Client, Post, RequestRefusal, Retry, Verdict, Waiting};
+use super::requests::{Called, PendingRequest};
+use super::session::SessionRequests;
+use super::tools::KnownTools;
+use super::{Client, Failure, Post, Retry, Verdict, Waiting};
 use crate::connection::sealed::Sealed;
+use crate::input_required::client::Rounds;
 use crate::negotiate::client::stage::NegotiationStage;
-use crate::{Answer, Answered, Connection, Event, OutgoingRequest, Role, Token};
+use crate::numbered::Numbered;
+use crate::subscriptions::client::ChangeStreams;
+use crate::tasks::client::Polls;
+use crate::withdrawn::Withdrawn;
+use crate::{Answer, Answered, Connection, Event, Exchange, OutgoingRequest, Role, Token};
+
+/// The state of a client's end of a conversation while it runs.
+#[derive(Debug, Default)]
+pub struct ClientState {
+    pub(crate) stage: NegotiationStage,
+    pub(crate) last_token: u64,
+    pub(crate) next_id: i64,
+    pub(crate) last_exchange: u64,
+    /// Requests of the application that wait until the revision is settled.
+    pub(crate) waiting: VecDeque<Waiting>,
+    /// Requests on their way, by JSON-RPC id.
+    pub(crate) pending: Numbered<i64, PendingRequest>,
+    /// Requests that were withdrawn and may yet be answered, the latest of them.
+    pub(crate) withdrawn: Withdrawn,
+    /// Set if anything was sent but requests: some servers answer that, too.
+    pub(crate) has_notified: bool,
+    /// Over HTTP, what each open POST carries.
+    pub(crate) exchanges: HashMap<Exchange, Option<i64>>,
+    /// Calls of the server that the application has not answered.
+    pub(crate) calls: Numbered<Token, Called>,
+    /// Number of sessions that were opened.
+    pub(crate) sessions: u64,
+    /// The application's requests in its session.
+    pub(crate) session: SessionRequests,
+    /// The `Mcp-Session-Id` that came with the answer to `initialize`, until that is read.
+    pub(crate) session_to_be: Option<String>,
+    /// Requests whose server asks back.
+    pub(crate) rounds: Rounds,
+    /// The changes for which the application wants notifications.
+    pub(crate) changes: ChangeStreams,
+    /// Parameters of tools that headers repeat.
+    pub(crate) tools: KnownTools,
+    /// Calls whose server has answered with a task.
+    pub(crate) polls: Polls,
+}
 
 impl Sealed for Client {}
 
@@ -35,7 +78,7 @@ impl Connection<Client> {
     ///
     /// # Errors
     /// Returns an error if too many wait for their answer, or the client speaks no revision.
-    pub fn ask(&mut self, ask: OutgoingRequest, now: Duration) -> Result<Token, RequestRefusal> {
+    pub fn ask(&mut self, ask: OutgoingRequest, now: Duration) -> Result<Token, Box<Failure>> {
         self.enqueue(ask, None, now)
     }
 
@@ -88,9 +131,9 @@ impl Connection<Client> {
     ///
     /// # Errors
     /// A client that speaks no revision.
-    pub fn connect(&mut self, now: Duration) -> Result<(), RequestRefusal> {
+    pub fn connect(&mut self, now: Duration) -> Result<(), Box<Failure>> {
         if self.role.options.revisions.is_empty() {
-            return Err(RequestRefusal::NoRevisions);
+            return Err(Box::new(Failure::NoRevisions));
         }
         self.start(now);
         Ok(())
@@ -117,7 +160,7 @@ impl Connection<Client> {
         retry: Retry,
         answers: impl IntoIterator<Item = (String, Json)>,
         now: Duration,
-    ) -> Result<Token, RequestRefusal> {
+    ) -> Result<Token, Box<Failure>> {
         let (ask, resumed) = self.resumed(retry, answers);
         self.enqueue(ask, Some(resumed), now)
     }
@@ -127,12 +170,12 @@ impl Connection<Client> {
         ask: OutgoingRequest,
         retry: Option<Resumed>,
         now: Duration,
-    ) -> Result<Token, RequestRefusal> {
+    ) -> Result<Token, Box<Failure>> {
         if self.pending() >= self.role.options.limits.max_pending_requests {
-            return Err(RequestRefusal::TooManyPending);
+            return Err(Box::new(Failure::TooManyPending));
         }
         if self.role.options.revisions.is_empty() {
-            return Err(RequestRefusal::NoRevisions);
+            return Err(Box::new(Failure::NoRevisions));
         }
         let token = self.new_token();
         self.state.waiting.push_back(Waiting {

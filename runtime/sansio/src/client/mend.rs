@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use mcp_wire::envelope::write;
-use mcp_wire::{JsonArray, JsonObject, MessageKind, Reader, RequestId, peek};
+use mcp_wire::{JsonArray, JsonObject, MAX_DEPTH, Members, MessageKind, Reader, RequestId, peek};
 
 use crate::quote::quotable;
 
@@ -40,6 +40,15 @@ pub(crate) fn messages(bytes: &[u8], expected: ExpectedResponse) -> Vec<MendedTe
     let mut mistakes = Vec::new();
     if let Cow::Owned(_) = text {
         mistakes.push("bytes that are not UTF-8, which are read as U+FFFD".to_owned());
+    }
+    if let Some((shallow, why)) = without_deep_entries(&text) {
+        mistakes.extend(why);
+        // Only a list of results does without an entry.
+        let message = envelope(&shallow, expected, mistakes);
+        let is_response = |mended: &MendedText| {
+            peek(mended.text.as_bytes()).is_ok_and(|it| it.kind == MessageKind::Response)
+        };
+        return message.into_iter().filter(is_response).collect();
     }
     if let Ok(array) = JsonArray::from_text(&text) {
         let mut elements = array.iter();
@@ -86,6 +95,70 @@ pub(crate) fn messages(bytes: &[u8], expected: ExpectedResponse) -> Vec<MendedTe
         }
     }
     found
+}
+
+/// Number of levels around an entry of a list of a result: the message, the result, the list.
+const LIST_LEVEL: u32 = 3;
+
+/// Returns a message without those entries of its lists that are nested too deep to be read, and what they are; `None` if it has
+/// none.
+fn without_deep_entries(text: &str) -> Option<(String, Vec<String>)> {
+    let (mut kept, mut why) = (String::new(), Vec::new());
+    let (mut depth, mut deepest) = (0_u32, 0_u32);
+    let (mut is_list, mut is_string, mut is_escaped) = (false, false, false);
+    // Where the text begins that is not kept yet, and the entry.
+    let (mut from, mut start, mut index) = (0, 0, 0_usize);
+    for (at, byte) in text.bytes().enumerate() {
+        if is_string {
+            is_string = is_escaped || byte != b'"';
+            is_escaped = !is_escaped && byte == b'\\';
+            continue;
+        }
+        let ends_entry = is_list && depth == LIST_LEVEL && matches!(byte, b',' | b']');
+        if ends_entry {
+            if deepest > MAX_DEPTH {
+                kept.push_str(text.get(from..start)?);
+                from = if byte == b',' { at + 1 } else { at };
+                if byte == b']' && kept.ends_with(',') {
+                    kept.pop();
+                }
+                let name = name_of(text.get(start..at)?);
+                why.push(format!(
+                    "at entry {index} of a list of the result{name}: expected at most {MAX_DEPTH} levels of nesting; \
+                     it is left out"
+                ));
+            }
+            (start, index, deepest) = (at + 1, index + 1, 0);
+        }
+        match byte {
+            b'"' => is_string = true,
+            b'{' | b'[' => {
+                depth = depth.checked_add(1)?;
+                deepest = deepest.max(depth);
+                if depth == LIST_LEVEL {
+                    (is_list, start, index) = (byte == b'[', at + 1, 0);
+                }
+            }
+            b'}' | b']' => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+    }
+    kept.push_str(text.get(from..)?);
+    (!why.is_empty()).then_some((kept, why))
+}
+
+/// Returns the name of an entry, for people, if it comes before what cannot be read.
+fn name_of(entry: &str) -> String {
+    static MEMBERS: Members = Members::ignoring("entry", &["name"]);
+    let mut reader = Reader::new(entry);
+    let named = reader.object(&MEMBERS).and_then(|mut object| {
+        object.next(&mut reader)?;
+        reader.text_of_value()
+    });
+    let name = named
+        .ok()
+        .and_then(|name| mcp_wire::from_str::<String>(name).ok());
+    name.map_or(String::new(), |name| format!(" (`{}`)", quotable(&name)))
 }
 
 /// Returns the message that an object is meant to be; `None` if its parts contradict each other, or it is none.

@@ -30,21 +30,19 @@
 //! connection.receive(None, br#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"what?"}}"#, now);
 //! let Some(Output::Send(probe)) = connection.poll() else { panic!("nothing to send") };
 //! assert!(probe.text.contains(r#""method":"server/discover""#));
-//! # Ok::<(), mcp_revisions_sansio::client::RequestRefusal>(())
+//! # Ok::<(), Box<mcp_revisions_sansio::client::Failure>>(())
 //! ```
 
 mod answer;
 mod connection;
 pub(crate) mod mend;
 mod options;
-mod output;
 pub(super) mod peer;
 mod post;
 pub(super) mod requests;
 mod send;
 pub(super) mod session;
 pub(super) mod stamp;
-mod state;
 mod tools;
 pub(crate) mod translate;
 mod unread;
@@ -58,11 +56,11 @@ pub use super::negotiate::client::lifecycle;
 pub use super::{
     Answer, Answered, Caller, Cancelled, Connection, CustomNotification, CustomRequest, Event,
     Exchange, Failure, Fate, Ignored, IncomingRequest, InputRequired, MendedMessage, NeededSignIn,
-    Notification, OutgoingRequest, Output, Profile, Question, Reopened, RequestRefusal, Retry,
-    SendOutcome, ServerFacts, TaskState, TaskStatus, To, Token,
+    Notification, OutgoingRequest, Output, Profile, Question, Reopened, Retry, SendOutcome,
+    ServerFacts, TaskState, TaskStatus, To, Token,
 };
 pub use options::{Channel, Options, Verdict};
-pub use output::Post;
+pub use send::Post;
 
 use crate::Limits;
 use crate::mistakes::MistakeHook;

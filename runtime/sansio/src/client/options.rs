@@ -146,7 +146,7 @@ impl Options {
     /// server's lifecycle has in another form fails with [`NeedsAdapter`].
     ///
     /// [`InputRequired`]: crate::Answer::InputRequired
-    /// [`NeedsAdapter`]: super::Failure::NeedsAdapter
+    /// [`NeedsAdapter`]: super::Failure::NotConverted
     #[must_use]
     pub fn without_adapters(mut self) -> Self {
         self.adapts = false;

@@ -19,8 +19,8 @@ use crate::{
     IncomingRequest, MendedMessage, Notification, SendOutcome, Token,
 };
 use mcp_revisions_core::ConversionError;
-use mcp_revisions_core::known_method;
 use mcp_revisions_core::methods;
+use mcp_revisions_core::translate::known_method;
 
 impl Connection<Client> {
     /// A request of the server.

@@ -44,7 +44,12 @@ impl Connection<Client> {
             self.state.session_to_be = session.filter(is_visible).map(str::to_owned);
         }
         // Without a body its messages follow one by one.
-        let Some(body) = body else { return };
+        let Some(body) = body else {
+            if let Some(pending) = id.and_then(|id| self.state.pending.get_mut(&id)) {
+                pending.status = Some(status);
+            }
+            return;
+        };
         let success = (200..300).contains(&status);
         if id.is_none() && !success {
             self.ignore(Ignored::Status(status));
@@ -204,10 +209,20 @@ impl Connection<Client> {
         now: Duration,
     ) {
         let Some(PendingRequest {
-            purpose, revision, ..
+            purpose,
+            revision,
+            status: begun,
+            ..
         }) = self.state.pending.remove(&id)
         else {
             return;
+        };
+        let without_answer = begun.map(|status| Failure::Http(status, String::new()));
+        let is_first = matches!(purpose, RequestPurpose::Probe | RequestPurpose::Initialize);
+        // A stream without the answer to a first message is an answer that says nothing.
+        let (status, failure) = match (&without_answer, failure) {
+            (Some(without_answer), Failure::Closed) if is_first => (begun, without_answer),
+            _ => (status, failure),
         };
         match purpose {
             // A response that did not arrive tells nothing of the server; one that cannot be read only refuses the message.

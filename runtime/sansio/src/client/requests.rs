@@ -71,6 +71,8 @@ pub(crate) struct PendingRequest {
     pub(crate) exchange: Exchange,
     /// Number of the session that it was sent in; 0 without one.
     pub(crate) session: u64,
+    /// The HTTP status of the stream that answers it, once that has begun.
+    pub(crate) status: Option<u16>,
     /// A response with a foreign id in the stream of its POST: it is taken if the stream ends without the right one.
     pub(crate) foreign: Option<Box<str>>,
 }

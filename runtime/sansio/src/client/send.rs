@@ -6,7 +6,6 @@ use mcp_revisions_core::{Lifecycle, Revision};
 use mcp_wire::envelope::write;
 use mcp_wire::{ErrorObject, Json, MessageKind, RequestId, one_line};
 
-use super::output::Post;
 use super::requests::TaskStage;
 use super::stamp::may_name;
 use super::stamp::{Claim, headers, progress_token, stamped, take_log_level};
@@ -24,6 +23,21 @@ use crate::{
 use mcp_revisions_core::Conversion;
 use mcp_revisions_core::methods;
 use mcp_wire::meta;
+
+/// A text on its way to the server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Post {
+    /// Names it when its answer is handed in.
+    pub exchange: Exchange,
+    /// The kind of the message.
+    pub kind: MessageKind,
+    /// The HTTP headers that belong to it; none over stdio.
+    pub headers: Vec<(String, String)>,
+    /// The text, without line breaks.
+    pub text: String,
+    /// Set if it ends a handshake: later messages are sent once the server has taken it.
+    pub ends_handshake: bool,
+}
 
 impl Connection<Client> {
     /// Sends what waits, once it is known how.
@@ -235,6 +249,7 @@ impl Connection<Client> {
                 revision,
                 exchange,
                 session,
+                status: None,
                 foreign: None,
             },
         );

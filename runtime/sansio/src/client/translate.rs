@@ -37,25 +37,19 @@ pub(crate) fn facts(
 
 impl Failure {
     /// Returns why a request could not be sent.
-    pub(super) fn of_params(stopped: ConversionError) -> Self {
-        match stopped {
-            ConversionError::RequiresState(needs) => Self::NeedsAdapter(needs),
+    pub(super) fn of_params(error: ConversionError) -> Self {
+        match error {
             ConversionError::Rejected(rejected) => Self::Rejected(rejected.error),
-            ConversionError::Dropped(dropped) => Self::UnknownMethod(format!(
-                "the server's revision has no such notification ({})",
-                dropped.rule
-            )),
-            ConversionError::Invalid(diagnostic) => Self::InvalidParams(diagnostic),
-            other => Self::UnknownMethod(other.to_string()),
+            error => Self::NotConverted(error),
         }
     }
 
     /// Returns why the answer to a request could not be read.
-    pub(super) fn of_result(stopped: ConversionError) -> Self {
-        match stopped {
+    pub(super) fn of_result(error: ConversionError) -> Self {
+        match error {
             ConversionError::Invalid(diagnostic) => Self::InvalidResult(diagnostic.message),
             ConversionError::Unknown(what) => Self::InvalidResult(what),
-            other => Self::of_params(other),
+            error => Self::of_params(error),
         }
     }
 }

@@ -8,7 +8,7 @@ use super::Client;
 use crate::client::mend::{self, ExpectedResponse, MendedText};
 use crate::unread::{answered, request_of, why};
 use crate::{Connection, Event, Exchange, Failure, Ignored, MendedMessage, Output};
-use mcp_revisions_core::known_method;
+use mcp_revisions_core::translate::known_method;
 
 impl Connection<Client> {
     /// Takes what a text is meant to be. What is no message is reported, unless it is the answer to a request, which then

@@ -18,24 +18,20 @@ use mcp_revisions_core::negotiate_initialize;
 impl Connection<Server> {
     /// Answers `initialize`: the revision that was asked for, else the latest that has a handshake.
     pub(crate) fn initialize(&mut self, message: &Peeked<'_>, id: &RequestId) -> MessageReply {
-        let revision = match negotiate_initialize(message, self.role.served) {
-            Ok(revision) => revision,
-            Err(refusal) => return MessageReply::refused(Some(id), &refusal),
-        };
-        let (caller, losses) = match introduced(message, revision) {
+        let (caller, losses) = match self.role.client_of_initialize(message) {
             Ok(introduced) => introduced,
             Err(refusal) => return MessageReply::refused(Some(id), &refusal),
         };
-        if let Err(refusal) = self.role.check_introduction(&caller) {
-            return MessageReply::refused(Some(id), &refusal);
-        }
-        let Some(result) = self.role.introductions.initialize_result(revision) else {
+        let revision = caller.revision;
+        let introductions = self.role.introductions.as_ref();
+        let introduced = introductions.and_then(|it| Some((it.initialize_result(revision)?, it)));
+        let Some((result, introductions)) = introduced else {
             return MessageReply::refused(
                 Some(id),
                 &errors::internal("no profile for this revision"),
             );
         };
-        let lost = self.role.introductions.losses(revision);
+        let lost = introductions.losses(revision);
         let translator = &self.role.translator;
         for losses in [&losses, lost] {
             translator.tell_losses(methods::INITIALIZE, revision, Some(id), losses);
@@ -47,6 +43,20 @@ impl Connection<Server> {
 }
 
 impl Server {
+    /// Returns the client that `initialize` names, in the revision that its session speaks, and what was mended in it.
+    ///
+    /// # Errors
+    /// Returns the refusal of `initialize` if no session can be opened for it.
+    pub(crate) fn client_of_initialize(
+        &self,
+        message: &Peeked<'_>,
+    ) -> Result<(Caller, Vec<Loss>), Box<Refusal>> {
+        let revision = negotiate_initialize(message, self.served)?;
+        let (caller, losses) = introduced(message, revision)?;
+        self.check_introduction(&caller)?;
+        Ok((caller, losses))
+    }
+
     /// Checks that a client says no more of itself than is kept.
     ///
     /// # Errors

@@ -27,8 +27,8 @@ use super::reply::Outgoing;
 use super::requests::PendingCall;
 use crate::translate::no_params;
 use crate::{Answered, Caller, Cancelled, Connection, Event, IncomingRequest, Token};
-use mcp_revisions_core::is_handshake;
 use mcp_revisions_core::methods;
+use mcp_revisions_core::translate::is_handshake;
 use mcp_wire::meta;
 
 impl Connection<Server> {
@@ -38,11 +38,13 @@ impl Connection<Server> {
         let asked = self.state.asked.values().map(|asked| asked.until);
         let suspended = self.state.suspended.values().map(|call| call.until);
         let listening = (self.state.listening.iter()).filter_map(|it| it.deadline());
-        asked.chain(suspended).chain(listening).min()
+        let waiting = self.state.waiting_texts.iter().map(|it| it.until);
+        asked.chain(suspended).chain(listening).chain(waiting).min()
     }
 
     /// Sets the time, and ends what has waited too long.
     pub fn wake(&mut self, now: Duration) {
+        self.late_introduction(now);
         self.late_asked(now);
         self.late_suspended(now);
         self.wake_listening(now);

@@ -19,9 +19,9 @@ use crate::translate::TextDirection;
 use crate::{
     Caller, Cancelled, Connection, Event, Exchange, Fate, NeedsAdapter, Output, SendOutcome, Token,
 };
-use mcp_revisions_core::find_method;
-use mcp_revisions_core::is_handshake;
 use mcp_revisions_core::methods;
+use mcp_revisions_core::translate::find_method;
+use mcp_revisions_core::translate::is_handshake;
 use mcp_revisions_core::{Conversion, ConversionError};
 use mcp_wire::meta;
 
@@ -137,6 +137,7 @@ impl Connection<Server> {
 
     /// Answers each request that waits with an error, because nothing works on it any more.
     pub fn end_calls(&mut self, error: &ErrorObject) {
+        self.introduce(Err(error), Duration::ZERO);
         for token in self.state.waiting() {
             self.end_adapted(token);
             self.answer_as_is(token, Err(error.clone()));
@@ -148,6 +149,7 @@ impl Connection<Server> {
     /// Ends an exchange whose peer is gone: its response has no reader, and what came in it is given up, in the per-request
     /// lifecycle.
     pub fn ended(&mut self, exchange: Exchange, now: Duration) {
+        self.forget_waiting(exchange);
         self.state.end_exchange(exchange);
         let given_up: Vec<Token> = self.state.given_up_with(exchange).collect();
         for token in given_up {

@@ -17,9 +17,9 @@ use crate::input_required::server::allowed;
 use crate::limits::deadline;
 use crate::translate::{TextDirection, no_params};
 use crate::{Caller, Connection, Fate, OutgoingRequest, SendOutcome, Token};
-use mcp_revisions_core::is_handshake;
 use mcp_revisions_core::methods;
-use mcp_revisions_core::{find_method, known_method};
+use mcp_revisions_core::translate::is_handshake;
+use mcp_revisions_core::translate::{find_method, known_method};
 
 /// Returns the error of a request in the course of a call that has been answered or given up.
 fn over() -> ErrorObject {

@@ -52,7 +52,8 @@ impl Connection<Server> {
     /// Returns how many requests of the peer wait for their answer, or became tasks of the session that are at work.
     #[must_use]
     pub fn pending(&self) -> usize {
-        self.state.pending.len() + Arc::strong_count(&self.state.in_use) - 1
+        let waiting = self.state.waiting_texts.as_ref().map_or(0, |it| it.len());
+        self.state.pending.len() + waiting + Arc::strong_count(&self.state.in_use) - 1
     }
 
     /// Returns whether the peer has streams of changes open: requests of `subscriptions/listen` without a response yet.
@@ -67,7 +68,8 @@ impl Connection<Server> {
         self.state.session.as_ref().map(|session| session.revision)
     }
 
-    /// Returns the client that opened the session by `initialize`, or the stream on which a per-request client is notified.
+    /// Returns the client that opened the session by `initialize`, or the stream on which a per-request client is notified; at
+    /// a [late](Server::late) server, the client that has introduced itself.
     #[must_use]
     pub fn opened_by(&self) -> Option<Arc<Caller>> {
         if let Some(session) = &self.state.session {
@@ -77,14 +79,16 @@ impl Connection<Server> {
             .state
             .pending
             .values()
-            .find(|it| it.method == methods::SUBSCRIPTIONS_LISTEN)?;
-        Some(Arc::clone(&pending.caller))
+            .find(|it| it.method == methods::SUBSCRIPTIONS_LISTEN);
+        let listens = pending.map(|pending| &pending.caller);
+        listens.or(self.state.introduced.as_ref()).cloned()
     }
 
     /// Returns the bytes of the requests that wait for their response.
     #[must_use]
     pub fn pending_bytes(&self) -> usize {
-        self.state.pending_bytes
+        let waiting = self.state.waiting_texts.as_ref().map_or(0, |it| it.bytes());
+        self.state.pending_bytes + waiting
     }
 
     /// Returns the bytes that are kept of the info and capabilities of the session's client.

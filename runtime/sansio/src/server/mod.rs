@@ -40,6 +40,7 @@ mod ask;
 mod batch;
 mod connection;
 mod incoming;
+mod late;
 mod needs;
 mod notify;
 pub(super) mod protocol;
@@ -53,6 +54,7 @@ mod tools;
 mod translate;
 mod unasked;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_revisions_core::{Lifecycle, Loss, Revision, UnknownFields};
@@ -69,6 +71,7 @@ pub use super::{
     OutgoingRequest, Output, Profile, SendOutcome, TaskStatus, To, Token,
 };
 pub use incoming::Looked;
+pub use late::AppProfile;
 use mcp_revisions_core::Introductions;
 pub use mcp_revisions_core::ProfileError;
 pub use reply::Outgoing;
@@ -86,11 +89,13 @@ use mcp_revisions_core::{LossHook, Severity};
 pub use mcp_revisions_core::{MessageLosses, PeerRole};
 
 /// A server whose handlers speak one revision.
+#[derive(Clone)]
 pub struct Server {
     pub(crate) translator: Translator,
     pub(super) served: RevisionSet,
     pub(super) limits: Limits,
-    pub(super) introductions: Introductions,
+    /// `None` until it is known which application a connection serves.
+    pub(super) introductions: Option<Arc<Introductions>>,
     pub(super) seal: Seal,
     pub(super) takes_others: bool,
     /// The tasks that the runtime makes of calls, if it does.
@@ -107,17 +112,37 @@ impl Server {
     /// # Errors
     /// Returns an error if the profile is not one of that revision.
     pub fn new(app: Revision, profile: Profile) -> Result<Self, ProfileError> {
-        Ok(Self {
-            translator: translator(app, Direction::ServerToClient),
+        Ok(Self::late().serving_app(&AppProfile::new(app, profile)?))
+    }
+
+    /// Creates a server that learns with each connection which application it serves: a gateway, whose upstream server is
+    /// started or chosen for its client. A connection of it tells who the client is by [`Event::Introduced`], and keeps the
+    /// messages of the client until [`Connection::introduce`] answers.
+    #[must_use]
+    pub fn late() -> Self {
+        Self {
+            translator: translator(Revision::LATEST, Direction::ServerToClient),
             served: RevisionSet::all(),
             limits: Limits::default(),
-            introductions: Introductions::new(profile, app)?,
+            introductions: None,
             seal: Seal::random(),
             takes_others: false,
             tasks: ServedTasks::default(),
-            is_per_request: app.lifecycle() == Lifecycle::PerRequest,
+            is_per_request: false,
             on_mistake: MistakeHook::default(),
-        })
+        }
+    }
+
+    /// Returns this server as one of an application.
+    pub(super) fn serving_app(&self, app: &AppProfile) -> Self {
+        let mut server = self.clone();
+        server.translator.app = app.revision;
+        server.is_per_request = app.revision.lifecycle() == Lifecycle::PerRequest;
+        server.introductions = Some(Arc::clone(&app.introductions));
+        if !app.has_tasks {
+            server.tasks = ServedTasks::default();
+        }
+        server
     }
 
     /// Sets the revisions that are served. Default: all.
@@ -257,12 +282,14 @@ impl Server {
 
     /// Returns whether the application declares a capability such as `["tools", "listChanged"]`.
     pub(super) fn declares(&self, path: &[&str]) -> bool {
-        let capabilities = self.introductions.capabilities(self.app());
+        let introductions = self.introductions.as_ref();
+        let capabilities = introductions.and_then(|it| it.capabilities(self.app()));
         capabilities.is_some_and(|it| declares(it, path))
     }
 
     /// Returns the revision that the handlers speak.
-    pub(crate) fn app(&self) -> Revision {
+    #[must_use]
+    pub fn app(&self) -> Revision {
         self.translator.app
     }
 

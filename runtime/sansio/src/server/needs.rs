@@ -2,7 +2,8 @@
 
 use mcp_convert::Rule;
 use mcp_convert::dynamic::Pair;
-use mcp_revisions_core::{Adapter, RequiresState, Revision, TABLES};
+use mcp_revisions_core::values::TABLES;
+use mcp_revisions_core::{Adapter, RequiresState, Revision};
 
 use crate::{Fate, NeedsAdapter};
 

@@ -12,15 +12,15 @@ use super::needs::needs;
 use super::reply::Outgoing;
 use super::requests::PendingCall;
 use crate::errors;
-use crate::json::object;
+use crate::json::{object, with_members};
 use crate::subscriptions::Filter;
 use crate::tasks::server::{with_task_ids, without_task_ids};
 use crate::translate::{TextDirection, no_params};
 use crate::{Connection, Fate, LogLevel, SendOutcome, To};
 use mcp_revisions_core::ConversionError;
-use mcp_revisions_core::find_method;
-use mcp_revisions_core::is_handshake;
 use mcp_revisions_core::methods;
+use mcp_revisions_core::translate::find_method;
+use mcp_revisions_core::translate::is_handshake;
 use mcp_wire::meta;
 
 impl Connection<Server> {
@@ -111,6 +111,14 @@ impl Connection<Server> {
             && let Some(pending) = self.state.get_mut(token)
         {
             exchange = Some(pending.exchange);
+            // The client that retries a call gives it another token, which the handler does not know.
+            let token = pending.progress_token.as_ref();
+            if method == methods::NOTIFICATIONS_PROGRESS
+                && own.get("progressToken").as_ref() != token
+            {
+                let members = [("progressToken", token.cloned())];
+                given = given.map(|params| with_members(&params, &members));
+            }
             // Only the runtime knows the id that ties a notification to its stream.
             if pending.method == methods::SUBSCRIPTIONS_LISTEN {
                 let params = given.unwrap_or_else(no_params);

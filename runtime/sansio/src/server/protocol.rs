@@ -7,8 +7,8 @@ use super::Server;
 use super::reply::MessageReply;
 use crate::errors::{self, Refusal};
 use crate::{Connection, Event, LogLevel};
-use mcp_revisions_core::is_handshake;
 use mcp_revisions_core::methods;
+use mcp_revisions_core::translate::is_handshake;
 
 /// The result that says nothing.
 pub(crate) const EMPTY: &str = "{}";
@@ -25,7 +25,7 @@ impl Connection<Server> {
         match method {
             methods::PING => Some(MessageReply::answered(id, EMPTY)),
             methods::SERVER_DISCOVER => {
-                let introductions = &self.role.introductions;
+                let introductions = self.role.introductions.as_ref()?;
                 let result = introductions.discover_result(peer, self.role.served)?;
                 let translator = &self.role.translator;
                 translator.tell_losses(method, peer, Some(id), introductions.losses(peer));
@@ -40,7 +40,8 @@ impl Connection<Server> {
     }
 
     fn set_level(&mut self, message: &Peeked<'_>, peer: Revision) -> Result<(), Box<Refusal>> {
-        if !self.role.introductions.logs(peer) {
+        let introductions = self.role.introductions.as_ref();
+        if !introductions.is_some_and(|it| it.logs(peer)) {
             return Err(errors::method_not_found(
                 methods::LOGGING_SET_LEVEL,
                 Lifecycle::Handshake,
@@ -64,7 +65,7 @@ impl Connection<Server> {
 impl Server {
     /// Returns the result of a per-request message, with what each of them says of the server.
     pub(crate) fn signed(&self, result: Json, peer: Revision) -> String {
-        match self.introductions.info(peer) {
+        match self.introductions.as_ref().and_then(|it| it.info(peer)) {
             Some(info) if !is_handshake(peer) => {
                 mcp_wire::meta::with_default(&result, mcp_wire::meta::SERVER_INFO, info).into_text()
             }

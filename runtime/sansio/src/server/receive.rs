@@ -13,7 +13,7 @@ use crate::unread;
 use crate::{Connection, Event, Exchange, Ignored, Output};
 use mcp_revisions_core::Headers;
 use mcp_revisions_core::RevisionSet;
-use mcp_revisions_core::{NegotiatedMessage, negotiate};
+use mcp_revisions_core::{NegotiatedMessage, Negotiation, negotiate};
 
 impl Server {
     /// Looks at a text once, so that a transport knows whose it is before it hands it in
@@ -76,7 +76,10 @@ impl Server {
     }
 
     /// Returns the id of a message; refused is one that is too long to be kept, and a progress token that is.
-    fn id_of(&self, incoming: IncomingMessage<'_>) -> Result<Option<RequestId>, MessageReply> {
+    pub(super) fn id_of(
+        &self,
+        incoming: IncomingMessage<'_>,
+    ) -> Result<Option<RequestId>, MessageReply> {
         let message = incoming.message;
         let too_long = |text: &str| text.len() > self.limits.max_identifier_bytes;
         if message.id.is_some_and(|id| too_long(id.text())) {
@@ -103,14 +106,18 @@ impl Connection<Server> {
     ) -> Exchange {
         let exchange = self.state.next_exchange();
         let principal = headers.and_then(|headers| headers.principal);
-        if let Some(reply) = self.reply_to(exchange, looked, principal, now) {
-            if reply.body.is_empty() {
-                self.put(Output::Empty(exchange, reply.status))
-            } else {
-                self.send(reply)
-            }
-        }
+        let reply = self.reply_to(exchange, looked, principal, now);
+        self.put_reply(exchange, reply);
         exchange
+    }
+
+    /// Sends what answers a text at once.
+    pub(super) fn put_reply(&mut self, exchange: Exchange, reply: Option<Outgoing>) {
+        match reply {
+            Some(reply) if reply.body.is_empty() => self.put(Output::Empty(exchange, reply.status)),
+            Some(reply) => self.send(reply),
+            None => {}
+        }
     }
 
     /// Returns what answers a text at once; none while requests in it wait for the application.
@@ -139,12 +146,30 @@ impl Connection<Server> {
             principal,
             now,
         };
+        let negotiation = match negotiation {
+            Ok(negotiation) => negotiation,
+            Err(refusal) => return single(exchange, self.handle(incoming, Err(refusal))),
+        };
+        if self.role.introductions.is_none()
+            && let Some(reply) = self.wait_for_app(incoming, negotiation)
+        {
+            return single(exchange, reply);
+        }
+        self.reply_to_message(incoming, negotiation)
+    }
+
+    /// Returns what answers at once a message that names its revision, or leaves that to its session.
+    pub(super) fn reply_to_message(
+        &mut self,
+        incoming: IncomingMessage<'_>,
+        negotiation: Negotiation,
+    ) -> Option<Outgoing> {
         let session = self.session_revision();
-        match negotiation.and_then(|it| it.within(session, self.role.served)) {
+        match negotiation.within(session) {
             Ok(NegotiatedMessage::Batch(revision)) => self.batch(incoming, revision),
             negotiated => {
                 let reply = self.handle(incoming, negotiated);
-                single(exchange, reply)
+                single(incoming.exchange, reply)
             }
         }
     }
@@ -204,7 +229,7 @@ impl Connection<Server> {
 }
 
 /// Returns the text that ends the exchange of a message that came alone; none while the application has to answer.
-fn single(exchange: Exchange, reply: MessageReply) -> Option<Outgoing> {
+pub(super) fn single(exchange: Exchange, reply: MessageReply) -> Option<Outgoing> {
     match reply {
         MessageReply::Text(body, status) => Some(Outgoing::last(exchange, status, body)),
         MessageReply::Later => None,

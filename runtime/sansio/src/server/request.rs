@@ -14,9 +14,9 @@ use crate::errors::{self, Refusal};
 use crate::input_required::server::seal::{Broken, Issued};
 use crate::translate::no_params;
 use crate::{Caller, Connection, Event, LogLevel, NeedsAdapter};
-use mcp_revisions_core::find_method;
-use mcp_revisions_core::is_handshake;
 use mcp_revisions_core::methods;
+use mcp_revisions_core::translate::find_method;
+use mcp_revisions_core::translate::is_handshake;
 use mcp_revisions_core::{Conversion, ConversionError, Failure, Part, Subject};
 
 /// The method that a request asks for.
@@ -289,7 +289,7 @@ fn pending_of(
 }
 
 /// Returns what a per-request message says of its client.
-fn client_of(message: &Peeked<'_>, peer: Revision) -> Caller {
+pub(super) fn client_of(message: &Peeked<'_>, peer: Revision) -> Caller {
     match peer.lifecycle() {
         Lifecycle::Handshake => Caller::unknown(peer),
         Lifecycle::PerRequest => Caller {

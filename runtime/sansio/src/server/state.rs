@@ -7,6 +7,7 @@ use std::sync::Arc;
 use mcp_revisions_core::Loss;
 use mcp_wire::{Json, RequestId};
 
+use super::late::WaitingTexts;
 use super::requests::{About, Batch, Opened, PendingCall, ServerRequest};
 use crate::input_required::server::by_requests::ServerRound;
 use crate::input_required::server::seal::subject;
@@ -17,9 +18,9 @@ use crate::subscriptions::listen::Listening;
 use crate::subscriptions::listen::streams::{SubscriptionCall, SubscriptionStream};
 use crate::translate::no_params;
 use crate::withdrawn::Withdrawn;
-use crate::{Exchange, IncomingRequest, Token};
-use mcp_revisions_core::is_handshake;
+use crate::{Caller, Exchange, IncomingRequest, Token};
 use mcp_revisions_core::methods;
+use mcp_revisions_core::translate::is_handshake;
 
 /// The state of a server's end of a conversation while it runs.
 ///
@@ -28,6 +29,10 @@ use mcp_revisions_core::methods;
 #[derive(Debug, Default)]
 pub struct ServerState {
     pub(crate) session: Option<Box<Opened>>,
+    /// The client that has introduced itself to a late server.
+    pub(super) introduced: Option<Arc<Caller>>,
+    /// The texts that wait until it is known which application the connection serves.
+    pub(super) waiting_texts: Option<Box<WaitingTexts>>,
     pub(super) pending: Numbered<Token, Box<PendingCall>>,
     ids: Sorted<RequestId, Token>,
     pub(crate) batches: Numbered<Exchange, Batch>,

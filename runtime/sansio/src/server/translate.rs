@@ -9,7 +9,7 @@ use super::Server;
 use super::requests::Opened;
 use crate::translate::{NO_PARAMS, TextDirection, no_params};
 use mcp_revisions_core::Conversion;
-use mcp_revisions_core::is_handshake;
+use mcp_revisions_core::translate::is_handshake;
 use mcp_wire::meta;
 
 impl Server {

@@ -16,9 +16,9 @@ use crate::translate::{TextDirection, no_params};
 use crate::{
     Answered, Connection, CustomNotification, Event, Ignored, MendedMessage, Notification,
 };
-use mcp_revisions_core::find_method;
-use mcp_revisions_core::is_handshake;
 use mcp_revisions_core::methods;
+use mcp_revisions_core::translate::find_method;
+use mcp_revisions_core::translate::is_handshake;
 use mcp_wire::{Peeked, Raw};
 
 impl Connection<Server> {

@@ -6,7 +6,7 @@ mod options;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use mcp_revisions_core::Revision;
+use mcp_revisions_core::{ConversionError, Revision};
 use mcp_wire::{ErrorObject, Integer, Json};
 
 use super::{
@@ -123,7 +123,7 @@ impl Connection<Client> {
         let form = Form::of(revision).filter(|_| self.role.options.takes_tasks);
         let Some(form) = form else {
             let why = "the server's revision has no tasks, or the client takes none".to_owned();
-            let answer = Answer::Failed(Failure::UnknownMethod(why));
+            let answer = Answer::Failed(Failure::NotConverted(ConversionError::Unknown(why)));
             return self.tell_answer(request, answer);
         };
         let task = object([(TASK_ID, Json::of(&id))]);

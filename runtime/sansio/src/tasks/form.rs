@@ -7,8 +7,8 @@ use mcp_wire::{Direction, Json, MethodKind, Notification, Request};
 use super::plain::has_core_tasks;
 use crate::json::{declares, with_members};
 use crate::translate::no_params;
-use mcp_revisions_core::find_method;
 use mcp_revisions_core::methods;
+use mcp_revisions_core::translate::find_method;
 
 /// The extension, as capabilities name it.
 pub const EXTENSION: &str = extension::IDENTIFIER;

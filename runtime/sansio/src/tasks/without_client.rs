@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_revisions_core::{Revision, RevisionSet};
+use mcp_revisions_core::{ConversionError, Revision, RevisionSet};
 use mcp_wire::{ErrorObject, Json};
 
 use crate::client::Client;
@@ -58,7 +58,10 @@ impl Connection<Client> {
     pub(crate) fn resume_task(&mut self, request: Waiting, _id: String, _revision: Revision) {
         let why =
             "the client takes no tasks: it is built without the feature `ext-tasks`".to_owned();
-        self.tell_answer(request, Answer::Failed(Failure::UnknownMethod(why)));
+        self.tell_answer(
+            request,
+            Answer::Failed(Failure::NotConverted(ConversionError::Unknown(why))),
+        );
     }
 
     /// Returns false: the application looks after no task.

@@ -44,7 +44,7 @@ impl CacheKey {
         if OWN.iter().any(|name| params.get(name).is_some()) {
             return None;
         }
-        let params = KEYS.map(|name| params.get(name).map(Json::into_text));
+        let params = KEYS.map(|name| params.get(name).map(spelled));
         Some(Self {
             revision,
             method,
@@ -165,7 +165,9 @@ impl Cache {
 
     fn store(&self, key: CacheKey, kept: CachedResult, changes: u64) {
         let mut state = self.state();
-        if state.changes != changes {
+        let kind = kept.result.read_member::<String>("resultType");
+        // A question is for the client that it was sent to.
+        if state.changes != changes || kind.is_some_and(|kind| kind != "complete") {
             return;
         }
         state.remove(&key);
@@ -195,7 +197,7 @@ impl Cache {
                 )
             }
             _ => {
-                let uri = params.get("uri").map(Json::into_text);
+                let uri = params.get("uri").map(spelled);
                 key.method == methods::RESOURCES_READ && (uri.is_none() || key.params[1] == uri)
             }
         };
@@ -235,6 +237,14 @@ impl CacheState {
         if let Some(kept) = self.kept.remove(key) {
             self.bytes -= size(key, &kept.result);
         }
+    }
+}
+
+/// Returns the one spelling of a value, so that values that are equal are equal texts.
+fn spelled(value: Json) -> String {
+    match value.as_str() {
+        Some(text) => Json::of(&*text).into_text(),
+        None => value.into_text(),
     }
 }
 
@@ -313,6 +323,19 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn a_question_is_for_one_client_whatever_its_server_says_of_it() {
+        let cache = Cache::new(1 << 20);
+        let read = key(methods::RESOURCES_READ, json!({ "uri": "a:b" }));
+        for (kind, is_kept) in [("input_required", false), ("complete", true)] {
+            let asks =
+                Json::from(json!({ "resultType": kind, "ttlMs": 5_000, "cacheScope": "public" }));
+            let changes = cache.get(&read, CacheUsers::Several).unwrap_err();
+            cache.keep(read.clone(), CacheUsers::Several, &asks, changes);
+            assert_eq!(cache.get(&read, CacheUsers::Several).is_ok(), is_kept);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn a_list_that_says_no_time_is_kept_for_that_of_the_configuration_and_unchanged() {
         let cache = Cache::new(1 << 20);
         let list = key(methods::TOOLS_LIST, json!({}));
@@ -363,10 +386,9 @@ mod tests {
             cache.get(&list, CacheUsers::Several).is_ok()
                 && cache.get(&read, CacheUsers::Several).is_ok()
         );
-        cache.forget(
-            methods::NOTIFICATIONS_RESOURCES_UPDATED,
-            &Json::from(json!({ "uri": "a:b" })),
-        );
+        // The same URI, as PHP spells it.
+        let updated = Json::from_text(r#"{ "uri": "a:\u0062" }"#).unwrap();
+        cache.forget(methods::NOTIFICATIONS_RESOURCES_UPDATED, &updated);
         assert!(
             cache.get(&list, CacheUsers::Several).is_ok()
                 && cache.get(&read, CacheUsers::Several).is_err()

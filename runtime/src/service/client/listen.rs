@@ -102,7 +102,8 @@ pub struct ChangeStream {
 }
 
 impl ChangeStream {
-    /// Waits for the next change; `None` once the connection is closed, or the server refuses to be listened to again.
+    /// Waits for the next change; `None` once the connection is closed, or the server refuses to be listened to again. Cancel
+    /// safe: in `tokio::select!`, no change is lost.
     pub async fn next(&mut self) -> Option<Change> {
         self.changes.recv().await
     }
@@ -275,7 +276,7 @@ impl Subscription {
 fn refused(reply: Option<RequestReply>) -> Error {
     match reply {
         Some(RequestReply::Answered(answered)) => match outcome(answered.answer) {
-            Ok(_) => Error::Transport("the server has ended the stream of changes".to_owned()),
+            Ok(_) => Error::transport("the server has ended the stream of changes".to_owned()),
             Err(error) => error,
         },
         Some(RequestReply::Refused(why)) => why.into(),

@@ -152,6 +152,31 @@ fn block(content: &mcp::ContentBlock) -> Option<&str> {
     }
 }
 
+/// The structured content of a result.
+pub trait StructuredResult {
+    /// Returns the structured content as a type of your own: `result.structured::<Weather>()?`.
+    ///
+    /// # Errors
+    /// Returns the error of the tool, if the result is one, and an error if there is no structured content, or it is not of
+    /// this type.
+    fn structured<T: serde::de::DeserializeOwned>(&self) -> Result<T, Error>;
+}
+
+impl StructuredResult for mcp::CallToolResult {
+    fn structured<T: serde::de::DeserializeOwned>(&self) -> Result<T, Error> {
+        if self.is_error == Some(true) {
+            return Err(Error::Internal(self.text()));
+        }
+        let content = self.structured_content.as_ref();
+        let content =
+            content.ok_or_else(|| Error::internal("the result has no structured content"))?;
+        content.parse().map_err(|error| {
+            let why = crate::errors::abridged(&error);
+            Error::Internal(format!("the structured content of the result: {why}"))
+        })
+    }
+}
+
 impl ResultText for mcp::CallToolResult {
     fn text(&self) -> String {
         joined(self.content.iter().filter_map(block))

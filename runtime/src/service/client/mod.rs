@@ -41,11 +41,15 @@ use mcp_revisions_core::{Latest, Outcome, Part, Spoken, Subject};
 use mcp_wire::service::{Caller, Context};
 use mcp_wire::{Direction, Encode, Json};
 
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
 use super::Error;
 use crate::layer::Layers;
 use crate::methods;
 use crate::transport::client::{Handle, RequestReply};
 use crate::transport::observe::ClientOperation;
+use crate::transport::spawn::later;
 use cache::{Cache, CacheKey, CacheUsers};
 use mcp_revisions_sansio::LogLevel;
 use mcp_revisions_sansio::client::{
@@ -55,7 +59,7 @@ use mcp_revisions_sansio::{LossHook, PeerRole};
 
 pub use crate::transport::client::servers::*;
 pub use listen::{Change, ChangeStream};
-pub use lists::ResultText;
+pub use lists::{ResultText, StructuredResult};
 pub use mcp_revisions_sansio::client::NeededSignIn;
 pub use options::ClientBuilder;
 #[cfg(feature = "skills")]
@@ -64,6 +68,8 @@ pub use updates::{Log, Progress, Update, Updates};
 
 /// Time that a call waits for its answer, unless its options name another.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// Time that a call waits in all while its server tells progress, unless its options name another.
+const TOTAL: Duration = Duration::from_secs(3600);
 
 /// A connection to a server, as a handle that is cheap to clone; calls are those of the revision's `CallServer`.
 ///
@@ -97,6 +103,8 @@ impl Wants {
 #[derive(Clone)]
 struct CallOptions {
     patience: Option<Duration>,
+    /// Time in all, however often progress renews the patience.
+    total: Duration,
     /// Set if the start of the server does not count.
     excludes_start: bool,
     progress: Option<Tell<Progress>>,
@@ -114,6 +122,7 @@ impl Default for CallOptions {
     fn default() -> Self {
         Self {
             patience: Some(PATIENCE),
+            total: TOTAL,
             excludes_start: true,
             progress: None,
             log: None,
@@ -131,8 +140,10 @@ impl Default for CallOptions {
 impl CallOptions {
     /// Returns the request of a call.
     fn ask(&self, method: &'static str, params: Option<Json>) -> (OutgoingRequest, Wants) {
+        // Progress renews the time of a call.
+        let is_renewed = self.patience.is_some() && !self.excludes_start;
         let wants = Wants {
-            progress: self.progress.is_some(),
+            progress: self.progress.is_some() || is_renewed,
             log: self.log.is_some(),
             changes: None,
         };
@@ -207,14 +218,22 @@ impl<App: Spoken> Client<App> {
         client
     }
 
-    /// Returns a client whose calls time out after `patience`; `None` waits without limit. Without this, they time out 60
-    /// seconds after the server has started, which has a [time of its own](ClientBuilder::with_start_time).
+    /// Returns a client whose calls time out after `patience`, which begins again with each progress notification; `None` waits
+    /// without limit. Without this, they time out 60 seconds after the server has started, which has a
+    /// [time of its own](ClientBuilder::with_start_timeout). [`at_most`](Self::at_most) sets the time in all.
     #[must_use]
     pub fn within(&self, patience: impl Into<Option<Duration>>) -> Self {
         self.calling(|how| {
             how.patience = patience.into();
             how.excludes_start = false;
         })
+    }
+
+    /// Returns a client whose calls time out after `total`, also while their server tells progress; 1 hour by default. It is no
+    /// shorter than the time [`within`](Self::within) which they wait for news.
+    #[must_use]
+    pub fn at_most(&self, total: Duration) -> Self {
+        self.calling(|how| how.total = total)
     }
 
     /// Returns a client whose calls request progress notifications, and pass them to `tell`.
@@ -316,16 +335,13 @@ impl<App: Spoken> Client<App> {
     }
 
     /// Finds out which revision the server speaks, before the first call, and returns what it says of itself. Without this the
-    /// first call does, and has the error.
+    /// first call does, and has the error. Cancel safe: the server goes on starting.
     ///
     /// # Errors
     /// Returns an error if the server cannot be reached, ends, does not answer within
-    /// [its time](ClientBuilder::with_start_time), or speaks no revision of the client.
+    /// [its time](ClientBuilder::with_start_timeout), or speaks no revision of the client.
     pub async fn connect(&self) -> Result<ServerFacts, Error> {
-        self.handle.connect().await.map_err(|it| match it.failure {
-            Some(failure) => Error::RequestFailed(*failure),
-            None => Error::Transport(it.why),
-        })
+        Ok(self.handle.connect().await?)
     }
 
     /// Returns whether the connection has ended: it was closed, or the process or the streams of the server have ended. A
@@ -335,7 +351,7 @@ impl<App: Spoken> Client<App> {
         self.handle.has_ended()
     }
 
-    /// Waits until the connection [has ended](Self::is_disconnected).
+    /// Waits until the connection [has ended](Self::is_disconnected). Cancel safe.
     pub async fn closed(&self) {
         self.handle.ended().await;
     }
@@ -375,12 +391,16 @@ impl<App: Spoken> Client<App> {
     /// Sends a request, and waits for its result; its notifications go to the callbacks.
     async fn exchange(&self, method: &'static str, params: Option<Json>) -> Result<Json, Error> {
         let (ask, wants) = self.how.ask(method, params);
+        let renewed = Notify::new();
         let answer = async {
             let operation = ClientOperation::begin(method, None);
             let mut replies = self.handle.ask(ask, wants).await;
             loop {
                 match replies.next().await {
                     Some(RequestReply::Notification(method, params)) => {
+                        if method == methods::NOTIFICATIONS_PROGRESS {
+                            renewed.notify_one();
+                        }
                         if let Some(params) = self.how.admit(&method, params).await {
                             self.how.tell(&method, &params);
                         }
@@ -400,19 +420,29 @@ impl<App: Spoken> Client<App> {
                 }
             }
         };
-        match self.how.patience {
-            None => answer.await,
-            Some(patience) => {
-                let mut answer = std::pin::pin!(answer);
-                // After the time of its start, the request fails with the reason.
-                if self.how.excludes_start && self.handle.is_starting() {
-                    tokio::select! {
-                        answer = &mut answer => return answer,
-                        () = self.handle.started() => {}
-                    }
+        let Some(patience) = self.how.patience else {
+            return answer.await;
+        };
+        let mut answer = std::pin::pin!(answer);
+        // After the time of its start, the request fails with the reason.
+        if self.how.excludes_start && self.handle.is_starting() {
+            tokio::select! {
+                answer = &mut answer => return answer,
+                () = self.handle.started() => {}
+            }
+        }
+        let total = self.how.total.max(patience);
+        let last = later(Instant::now(), total);
+        loop {
+            let until = later(Instant::now(), patience).min(last);
+            tokio::select! {
+                biased;
+                answer = &mut answer => return answer,
+                () = renewed.notified() => {}
+                () = tokio::time::sleep_until(until) => {
+                    let limit = if until == last { total } else { patience };
+                    return Err(Error::Timeout(limit));
                 }
-                (tokio::time::timeout(patience, answer).await)
-                    .unwrap_or(Err(Error::Timeout(patience)))
             }
         }
     }
@@ -444,7 +474,13 @@ impl<App: Spoken> Caller for Client<App> {
         let refused = |error: mcp_wire::Error| {
             Error::RequestFailed(Failure::InvalidResult(error.to_string()))
         };
-        match mcp_revisions_core::convert(subject, app, app, result.text(), Default::default()) {
+        match mcp_revisions_core::values::convert(
+            subject,
+            app,
+            app,
+            result.text(),
+            Default::default(),
+        ) {
             Ok(Outcome::Lossy(result, losses)) => {
                 (self.how.on_loss).tell_losses(PeerRole::Server, method, app, None, &losses);
                 Ok(result)
@@ -477,7 +513,7 @@ fn outcome(answer: Answer) -> Result<Json, Error> {
 }
 
 /// The context of a request of the server for its handler: a client to send requests with.
-pub struct ClientContext<App> {
+pub struct ClientContext<App = Latest> {
     client: Client<App>,
 }
 

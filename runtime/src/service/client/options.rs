@@ -48,8 +48,6 @@ impl<App: Spoken> ClientBuilder<App, ()> {
         // The transport is not known yet, nor are the methods of its handlers.
         let profile = Profile::new(info, &JsonObject::new());
         let options = Options::new(Channel::Stdio, profile);
-        #[cfg(feature = "ext-tasks")]
-        let options = options.with_tasks();
         let told = ClientSettings {
             info: Json::of(info),
             capabilities: None,
@@ -146,11 +144,11 @@ impl<App: Spoken, H> ClientBuilder<App, H> {
         self
     }
 
-    /// Does not take tasks [default: they are taken, with feature `ext-tasks`]. A server then answers each call with its result, and refuses tools that
-    /// only run as tasks.
-    pub fn without_tasks(mut self) -> Self {
-        self.told.options.takes_tasks = false;
-        self.told.options.declares_tasks = false;
+    /// Takes tasks: a server may answer a call with one, and the call returns its result all the same. Without this a server
+    /// answers each call with its result, and refuses tools that only run as tasks.
+    #[cfg(feature = "ext-tasks")]
+    pub fn with_tasks(mut self) -> Self {
+        self.told.options = self.told.options.with_tasks();
         self
     }
 
@@ -186,14 +184,14 @@ impl<App: Spoken, H> ClientBuilder<App, H> {
     /// Sets how long a process may be silent about the `server/discover` probe before it is sent `initialize` as well [default:
     /// 5 seconds]. A process that is silent about `initialize` is sent the probe as well after three times as long. A
     /// response to the first message that comes later still counts.
-    pub fn with_probe_time(mut self, time: Duration) -> Self {
+    pub fn with_probe_timeout(mut self, time: Duration) -> Self {
         self.told.options = self.told.options.with_probe_timeout(time);
         self
     }
 
     /// Sets how long the server may take until it has said which revision it speaks [default: 60 seconds]. Until then calls
     /// wait, and after it they fail with the reason.
-    pub fn with_start_time(mut self, time: Duration) -> Self {
+    pub fn with_start_timeout(mut self, time: Duration) -> Self {
         self.told.options = self.told.options.with_start_timeout(time);
         self
     }

@@ -14,6 +14,7 @@ const ROOM: usize = 1 << 20;
 
 /// The progress of a call.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Progress {
     /// The part that is done.
     pub done: f64,
@@ -86,7 +87,8 @@ impl Queued for Update {
 pub struct Updates(QueueReceiver<Update>);
 
 impl Updates {
-    /// Waits for the next update; `None` once the client and its calls are gone.
+    /// Waits for the next update; `None` once the client and its calls are gone. Cancel safe: in `tokio::select!`, no update is
+    /// lost.
     pub async fn next(&mut self) -> Option<Update> {
         self.0.recv().await
     }

@@ -15,19 +15,35 @@ impl Router {
     #[must_use]
     pub fn completion<Shape, H>(mut self, of: &str, argument: &str, complete: H) -> Self
     where
-        H: Handler<Shape, Arguments = String, Answer: IntoValues>,
+        H: Handler<
+                Shape,
+                Arguments: TextArgument,
+                Future: Future<Output: IntoValues> + Send + 'static,
+            >,
     {
         let complete: BoxedHandler<String, Vec<String>> = Box::new(move |typed, cx| {
-            let answer = complete.call(typed, cx);
-            Box::pin(async move { answer.await?.into_values() })
+            let answer = complete.call(typed.into(), cx);
+            Box::pin(async move { answer?.await.into_values() })
         });
         let key = (of.to_owned(), argument.to_owned());
-        self.takes(format!("the completion of `{of}`, {argument}"), H::state());
+        self.takes(
+            &format!("the completion of `{of}`, {argument}"),
+            H::states(),
+        );
         let free = self.completions.insert(key, complete).is_none();
         self.taken(free, "completions", &format!("{of}, {argument}"));
         self
     }
 }
+
+/// A text, as the argument of a function: what was typed so far, of a completion, or the URI, of `dynamic_resources`.
+#[diagnostic::on_unimplemented(
+    message = "the argument of this function is a text, and not `{Self}`",
+    label = "take a `String`: what was typed so far, or the URI"
+)]
+pub trait TextArgument: From<String> + Send + 'static {}
+
+impl TextArgument for String {}
 
 /// Returns the result with these values, or with as many as it may have.
 pub(super) fn result(mut values: Vec<String>) -> mcp::CompleteResult {

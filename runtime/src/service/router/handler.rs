@@ -1,4 +1,4 @@
-//! Async functions as handlers: of arguments, of a context, of both, or of nothing.
+//! Async functions as handlers: of arguments, and of values of the context.
 
 use std::fmt::Display;
 use std::marker::PhantomData;
@@ -6,7 +6,9 @@ use std::pin::Pin;
 
 use mcp_revisions_core::Latest;
 
-use super::state::{State, StateType};
+#[cfg(doc)]
+use super::State;
+use super::state::{FromContext, StateType};
 use crate::errors::abridged;
 use crate::service::{Error, RequestContext};
 
@@ -22,109 +24,128 @@ pub(super) fn failed<T: Send + 'static>(what: String, error: &impl Display) -> R
     Box::pin(std::future::ready(Err(error)))
 }
 
-/// The shape of a function that takes only a context.
-#[derive(Debug)]
-pub enum OnlyContext {}
-
 /// An async function that can be registered; `Shape` is what it takes, and is inferred.
+///
+/// It takes one struct of arguments or none, and before and behind it up to three and two values
+/// [of the context](FromContext), in any order: [`RequestContext`], [`State`], [`Extension`](super::Extension) and others.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a handler",
-    label = "expected `async fn()`, `async fn(Arguments)`, `async fn(RequestContext<Latest>)` or `async fn(Arguments, RequestContext<Latest>)`, with `State<S>` before these or without",
-    note = "`Arguments` is a struct that implements `serde::Deserialize`, taken by value, and `schemars::JsonSchema` where its schema is derived",
+    label = "expected an `async fn` of at most one struct of arguments, and of values of the context: `RequestContext`, `State<S>`, `Extension<T>`, `Principal`",
+    note = "the struct of arguments implements `serde::Deserialize`, without a lifetime, taken by value, and `schemars::JsonSchema` where its schema is derived",
     note = "a function that is not `async` is none, nor is a closure without a future: write `async fn`, or a closure with an `async` block",
-    note = "the future of the function must be `Send`: hold no `Rc`, `RefCell` guard or `MutexGuard` across an `.await`"
+    note = "a method with `&self` is none: take `State<S>`, and call the method"
 )]
 pub trait Handler<Shape>: Send + Sync + 'static {
     /// The arguments.
     type Arguments: Send + 'static;
-    /// The value that it answers with.
-    type Answer;
+    /// The future of its answer. Registered functions have one that is `Send`: they hold no `Rc`, `RefCell` guard or `MutexGuard`
+    /// across an `.await`.
+    type Future: Future;
 
     /// Calls it.
     ///
-    /// The future fails if the state that the function takes is not there.
+    /// # Errors
+    /// Returns an error if the context lacks a value that the function takes.
     fn call(
         &self,
         arguments: Self::Arguments,
         cx: RequestContext<Latest>,
-    ) -> impl Future<Output = Result<Self::Answer, Error>> + Send + 'static;
+    ) -> Result<Self::Future, Error>;
 
-    /// Returns the type of the state that it takes, or `None`.
-    fn state() -> Option<StateType> {
-        None
-    }
+    /// Returns the types of the states that it takes.
+    fn states() -> Vec<StateType>;
 }
 
-/// A function of these types is a handler of this shape, and with a state before them of the shape with a state; in brackets
-/// what it is given, of `arguments` and `cx`.
-macro_rules! handles {
-    ($shape:ty, $arguments:ty, ($($taken:ty),*), $arg:tt $cx:tt => ($($given:ident),*) $(, $typed:ident)?) => {
-        impl<F, W, $($typed)?> Handler<$shape> for F
+/// The shape of a function without arguments of its own, which takes `Values` of the context.
+#[derive(Debug)]
+pub struct ContextShape<Values>(PhantomData<fn(Values)>);
+
+/// The shape of a function that takes arguments between values of the context.
+#[derive(Debug)]
+pub struct ArgumentShape<Before, Arguments, After>(PhantomData<fn(Before, Arguments, After)>);
+
+/// Functions of so many values of the context are handlers.
+macro_rules! handles_context {
+    ($($value:ident)*) => {
+        impl<F, W, $($value),*> Handler<ContextShape<($($value,)*)>> for F
         where
-            F: Fn($($taken),*) -> W + Send + Sync + 'static,
-            W: Future + Send + 'static,
-            $($typed: serde::de::DeserializeOwned + Send + 'static,)?
+            F: Fn($($value),*) -> W + Send + Sync + 'static,
+            W: Future,
+            $($value: FromContext,)*
         {
-            type Arguments = $arguments;
-            type Answer = W::Output;
+            type Arguments = NoArguments;
+            type Future = W;
 
-            fn call(
-                &self,
-                $arg: $arguments,
-                $cx: RequestContext<Latest>,
-            ) -> impl Future<Output = Result<W::Output, Error>> + Send + 'static {
-                let answer = self($($given),*);
-                async move { Ok(answer.await) }
-            }
-        }
-
-        impl<F, W, S, $($typed)?> Handler<WithState<S, $shape>> for F
-        where
-            F: Fn(State<S>, $($taken),*) -> W + Send + Sync + 'static,
-            W: Future + Send + 'static,
-            S: Send + Sync + 'static,
-            $($typed: serde::de::DeserializeOwned + Send + 'static,)?
-        {
-            type Arguments = $arguments;
-            type Answer = W::Output;
-
-            fn call(
-                &self,
-                $arg: $arguments,
-                context: RequestContext<Latest>,
-            ) -> impl Future<Output = Result<W::Output, Error>> + Send + 'static {
-                let state = context.state::<S>();
-                let $cx = context;
-                let answer = state.map(|state| self(State(state), $($given),*));
-                async move {
-                    match answer {
-                        Some(answer) => Ok(answer.await),
-                        None => Err(missing(StateType::of::<S>())),
-                    }
-                }
+            fn call(&self, _: NoArguments, _cx: RequestContext<Latest>) -> Result<W, Error> {
+                Ok(self($($value::from_context(&_cx)?),*))
             }
 
-            fn state() -> Option<StateType> {
-                Some(StateType::of::<S>())
+            fn states() -> Vec<StateType> {
+                let states: &[Option<StateType>] = &[$($value::state()),*];
+                states.iter().copied().flatten().collect()
             }
         }
     };
 }
 
-/// Returns the error of a function whose state was not given, which `build` reports before.
-fn missing(state: StateType) -> Error {
-    let name = state.name();
-    Error::Internal(format!("no state of the type `{name}`: call `with_state`"))
+/// Functions of so many values of the context before their arguments, and so many behind them, are handlers.
+macro_rules! handles_arguments {
+    ($($before:ident)*, $($after:ident)*) => {
+        impl<F, W, A, $($before,)* $($after),*> Handler<ArgumentShape<($($before,)*), A, ($($after,)*)>> for F
+        where
+            F: Fn($($before,)* A, $($after),*) -> W + Send + Sync + 'static,
+            W: Future,
+            A: serde::de::DeserializeOwned + Send + 'static,
+            $($before: FromContext,)*
+            $($after: FromContext,)*
+        {
+            type Arguments = A;
+            type Future = W;
+
+            fn call(&self, arguments: A, _cx: RequestContext<Latest>) -> Result<W, Error> {
+                Ok(self(
+                    $($before::from_context(&_cx)?,)*
+                    arguments,
+                    $($after::from_context(&_cx)?),*
+                ))
+            }
+
+            fn states() -> Vec<StateType> {
+                let states: &[Option<StateType>] = &[$($before::state(),)* $($after::state()),*];
+                states.iter().copied().flatten().collect()
+            }
+        }
+    };
 }
 
-/// The shape of a function that takes a state before its other arguments.
-#[derive(Debug)]
-pub struct WithState<S, Shape>(PhantomData<fn(S) -> Shape>);
+handles_context!();
+handles_context!(V1);
+handles_context!(V1 V2);
+handles_context!(V1 V2 V3);
+handles_context!(V1 V2 V3 V4);
+handles_context!(V1 V2 V3 V4 V5);
+handles_arguments!(,);
+handles_arguments!(, N1);
+handles_arguments!(, N1 N2);
+handles_arguments!(V1,);
+handles_arguments!(V1, N1);
+handles_arguments!(V1, N1 N2);
+handles_arguments!(V1 V2,);
+handles_arguments!(V1 V2, N1);
+handles_arguments!(V1 V2, N1 N2);
+handles_arguments!(V1 V2 V3,);
+handles_arguments!(V1 V2 V3, N1);
+handles_arguments!(V1 V2 V3, N1 N2);
 
-handles!((), NoArguments, (), _ _ => ());
-handles!(OnlyContext, NoArguments, (RequestContext<Latest>), _ cx => (cx));
-handles!((A,), A, (A), arguments _ => (arguments), A);
-handles!((A, RequestContext<Latest>), A, (A, RequestContext<Latest>), arguments cx => (arguments, cx), A);
+/// The arguments of a function that is called without any.
+#[diagnostic::on_unimplemented(
+    message = "a function that takes `{Self}` is called without arguments here",
+    label = "take no struct of arguments",
+    note = "`Router::resource` is for one URI: use `Router::resource_template` for a resource whose URI has variables"
+)]
+pub trait WithoutArguments: From<NoArguments> + Send + 'static {}
+
+impl WithoutArguments for NoArguments {}
 
 /// The arguments of a function that takes none; those of the request are ignored.
 #[derive(Debug, Clone, Copy, Default)]

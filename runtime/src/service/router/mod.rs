@@ -27,14 +27,17 @@ use std::sync::Arc;
 use super::Error;
 use super::server::{McpServer, RequestContext, ServeError, Server, States};
 use crate::layer::{LayerMessage, Layers};
+use crate::transport::observe;
 use mcp_revisions_core::errors::shortened;
 use mcp_revisions_core::{Latest, latest as mcp, methods};
 use mcp_wire::args::Version;
 
 pub use changes::Changes;
-pub use handler::{Handler, NoArguments, OnlyContext, WithState};
+pub use completion::TextArgument;
+pub use dynamic::{DynamicCall, IntoPage, PageCursor};
+pub use handler::{ArgumentShape, ContextShape, Handler, NoArguments, WithoutArguments};
 pub use result::{Described, IntoContents, IntoPromptResult, IntoToolResult, IntoValues, Json};
-pub use state::{State, StateType};
+pub use state::{Extension, FromContext, State, StateType};
 
 use dynamic::Dynamic;
 use handler::BoxedHandler;
@@ -65,10 +68,23 @@ pub struct Router {
     states: Arc<States>,
     /// The functions that take a state, and its type.
     wanted_states: Vec<(String, StateType)>,
+    /// What was added last.
+    last: LastAdded,
     changes: Option<Changes>,
     layers: Layers,
     extensions: mcp_wire::Map<mcp_wire::JsonObject>,
     problems: Vec<String>,
+}
+
+/// What was added to a router last.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum LastAdded {
+    #[default]
+    Nothing,
+    Tool,
+    Resource,
+    Template,
+    Prompt,
 }
 
 /// The handler of a method of an extension: of its params, and of the number of entries of a page.
@@ -219,6 +235,14 @@ impl Router {
     /// later.
     fn check(&self) -> Vec<String> {
         let mut problems = self.problems.clone();
+        let listed_only = self
+            .dynamic_resources
+            .as_ref()
+            .is_some_and(|it| it.run.is_none());
+        if listed_only && self.templates.is_empty() {
+            let problem = "`resource_list` lists what the templates of the router read: add a `resource_template`";
+            problems.push(problem.to_owned());
+        }
         for (what, state) in &self.wanted_states {
             if !self.states.has(state.id()) {
                 let name = state.name();
@@ -285,6 +309,17 @@ impl Router {
         capabilities
     }
 
+    /// Returns whether the last thing that was added is of this kind, which `called` changes.
+    fn follows(&mut self, kind: LastAdded, called: &str, of: &str) -> bool {
+        let follows = self.last == kind;
+        if !follows {
+            self.problems.push(format!(
+                "`{called}` does not follow {of}: put it right behind the one that it belongs to"
+            ));
+        }
+        follows
+    }
+
     fn taken(&mut self, free: bool, what: &str, name: &str) {
         let problem = match name {
             _ if !free => format!("two {what} are called `{name}`: give one another name"),
@@ -329,7 +364,16 @@ impl mcp::ServerHandlers<RequestContext<Latest>> for Router {
                 ..mcp::ListToolsResult::new(tools)
             });
         };
-        let mut page = (dynamic.list)(own, cx.with_states(&self.states)).await?;
+        let cx = cx.with_states(&self.states);
+        let mut page = (dynamic.list)((own, self.page_size), cx).await?;
+        // A call of that name would go to the registered tool.
+        page.tools.retain(|tool| {
+            let is_free = self.tools.get(&tool.name).is_none();
+            if !is_free {
+                observe::entry_left_out("tool", &tool.name);
+            }
+            is_free
+        });
         tools.append(&mut page.tools);
         page.tools = tools;
         page.next_cursor = dynamic::marked(page.next_cursor);
@@ -350,8 +394,8 @@ impl mcp::ServerHandlers<RequestContext<Latest>> for Router {
                 }
                 (tool.run)(params.arguments, cx).await
             }
-            (None, Some(dynamic)) => (dynamic.run)(params, cx).await,
-            (None, None) => {
+            (None, Some(Dynamic { run: Some(run), .. })) => run(params, cx).await,
+            (None, _) => {
                 let name = shortened(&params.name);
                 Err(Error::InvalidParams(format!("no tool `{name}`")))
             }
@@ -379,7 +423,15 @@ impl mcp::ServerHandlers<RequestContext<Latest>> for Router {
                 ..mcp::ListResourcesResult::new(resources)
             });
         };
-        let mut page = (dynamic.list)(own, cx.with_states(&self.states)).await?;
+        let cx = cx.with_states(&self.states);
+        let mut page = (dynamic.list)((own, self.page_size), cx).await?;
+        page.resources.retain(|resource| {
+            let is_free = self.resources.get(&resource.uri).is_none();
+            if !is_free {
+                observe::entry_left_out("resource", &resource.uri);
+            }
+            is_free
+        });
         resources.append(&mut page.resources);
         page.resources = resources;
         page.next_cursor = dynamic::marked(page.next_cursor);
@@ -411,8 +463,8 @@ impl mcp::ServerHandlers<RequestContext<Latest>> for Router {
         }
         match (self.templates.find(&uri), &self.dynamic_resources) {
             (Some((template, asked)), _) => (template.read)(asked, cx).await,
-            (None, Some(dynamic)) => (dynamic.run)(uri, cx).await,
-            (None, None) => Err(Error::ResourceNotFound(uri)),
+            (None, Some(Dynamic { run: Some(run), .. })) => run(uri, cx).await,
+            (None, _) => Err(Error::ResourceNotFound(uri)),
         }
     }
 

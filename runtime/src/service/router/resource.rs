@@ -6,7 +6,10 @@ use serde::de::DeserializeOwned;
 
 use super::handler::{BoxedHandler, failed};
 use super::templates::{RequestedUri, check_uri, variables};
-use super::{Handler, IntoContents, NoArguments, RegisteredResource, Router, texts};
+use super::{
+    Handler, IntoContents, LastAdded, NoArguments, RegisteredResource, Router, WithoutArguments,
+    texts,
+};
 use mcp_revisions_core::errors::shortened;
 
 impl Router {
@@ -14,7 +17,11 @@ impl Router {
     #[must_use]
     pub fn resource<Shape, H>(self, uri: &str, name: &str, read: H) -> Self
     where
-        H: Handler<Shape, Arguments = NoArguments, Answer: IntoContents>,
+        H: Handler<
+                Shape,
+                Arguments: WithoutArguments,
+                Future: Future<Output: IntoContents> + Send + 'static,
+            >,
     {
         self.resource_of(mcp::Resource::new(Uri(uri), name), read)
     }
@@ -23,17 +30,21 @@ impl Router {
     #[must_use]
     pub fn resource_of<Shape, H>(mut self, resource: mcp::Resource, read: H) -> Self
     where
-        H: Handler<Shape, Arguments = NoArguments, Answer: IntoContents>,
+        H: Handler<
+                Shape,
+                Arguments: WithoutArguments,
+                Future: Future<Output: IntoContents> + Send + 'static,
+            >,
     {
         let uri = resource.uri.clone();
         if let Err(problem) = check_uri(&uri) {
             self.problems.push(problem);
         }
         let read: BoxedHandler<RequestedUri, _> = Box::new(move |asked, cx| {
-            let answer = read.call(NoArguments, cx);
-            Box::pin(async move { answer.await?.into_contents(asked.uri, asked.mime_type) })
+            let answer = read.call(NoArguments.into(), cx);
+            Box::pin(async move { answer?.await.into_contents(asked.uri, asked.mime_type) })
         });
-        self.takes(format!("the resource `{uri}`"), H::state());
+        self.takes(&format!("the resource `{uri}`"), H::states());
         let free = self.resources.add(
             &uri,
             RegisteredResource {
@@ -43,6 +54,40 @@ impl Router {
             },
         );
         self.taken(free, "resources", &uri);
+        self.last = LastAdded::Resource;
+        self
+    }
+
+    /// Changes the description of the resource that this follows: its title, its MIME type, its annotations.
+    #[must_use]
+    pub fn described_resource(
+        mut self,
+        describe: impl FnOnce(mcp::Resource) -> mcp::Resource,
+    ) -> Self {
+        if self.follows(LastAdded::Resource, "described_resource", "a resource")
+            && let Some(last) = self.resources.all.last_mut()
+        {
+            let uri = last.resource.uri.clone();
+            last.resource = describe(last.resource.clone());
+            // It stays where it is read.
+            last.resource.uri = uri;
+        }
+        self
+    }
+
+    /// Changes the description of the resource template that this follows.
+    #[must_use]
+    pub fn described_template(
+        mut self,
+        describe: impl FnOnce(mcp::ResourceTemplate) -> mcp::ResourceTemplate,
+    ) -> Self {
+        if self.follows(
+            LastAdded::Template,
+            "described_template",
+            "a resource template",
+        ) {
+            self.templates.describe_last(describe);
+        }
         self
     }
 
@@ -55,7 +100,11 @@ impl Router {
     #[must_use]
     pub fn resource_template<Shape, H>(self, template: &str, name: &str, read: H) -> Self
     where
-        H: Handler<Shape, Arguments: DeserializeOwned, Answer: IntoContents>,
+        H: Handler<
+                Shape,
+                Arguments: DeserializeOwned,
+                Future: Future<Output: IntoContents> + Send + 'static,
+            >,
     {
         self.resource_template_of(
             mcp::ResourceTemplate::new(UriTemplate(template), name),
@@ -71,11 +120,15 @@ impl Router {
         read: H,
     ) -> Self
     where
-        H: Handler<Shape, Arguments: DeserializeOwned, Answer: IntoContents>,
+        H: Handler<
+                Shape,
+                Arguments: DeserializeOwned,
+                Future: Future<Output: IntoContents> + Send + 'static,
+            >,
     {
         let named = variables(&template.uri_template);
         let what = format!("the template `{}`", shortened(&template.uri_template));
-        self.takes(what, H::state());
+        self.takes(&what, H::states());
         if let Some(problem) = texts::check::<H::Arguments>(&named) {
             let template = shortened(&template.uri_template);
             self.problems
@@ -89,11 +142,12 @@ impl Router {
                 }
             };
             let answer = read.call(variables, cx);
-            Box::pin(async move { answer.await?.into_contents(asked.uri, asked.mime_type) })
+            Box::pin(async move { answer?.await.into_contents(asked.uri, asked.mime_type) })
         });
         if let Err(problem) = self.templates.add(template, read) {
             self.problems.push(problem);
         }
+        self.last = LastAdded::Template;
         self
     }
 }

@@ -23,11 +23,15 @@ impl Router {
     #[must_use]
     pub fn tool<Shape, H>(self, name: &str, description: &str, run: H) -> Self
     where
-        H: Handler<Shape, Arguments: DeserializeOwned + Described, Answer: IntoToolResult>,
+        H: Handler<
+                Shape,
+                Arguments: DeserializeOwned + Described,
+                Future: Future<Output: IntoToolResult> + Send + 'static,
+            >,
     {
         let schemas = (
             <H::Arguments as Described>::schema(),
-            <H::Answer as IntoToolResult>::output_schema(),
+            <<H::Future as Future>::Output as IntoToolResult>::output_schema(),
         );
         self.tool_of(described(name, description, schemas), run)
     }
@@ -36,7 +40,11 @@ impl Router {
     #[must_use]
     pub fn prompt<Shape, H>(self, name: &str, description: &str, fill: H) -> Self
     where
-        H: Handler<Shape, Arguments: DeserializeOwned + Described, Answer: IntoPromptResult>,
+        H: Handler<
+                Shape,
+                Arguments: DeserializeOwned + Described,
+                Future: Future<Output: IntoPromptResult> + Send + 'static,
+            >,
     {
         let schema = <H::Arguments as Described>::schema().unwrap_or_default();
         let mut prompt = mcp::Prompt::new(name).with_description(description);

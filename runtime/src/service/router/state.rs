@@ -1,12 +1,122 @@
-//! State that the functions of a router share, each type of it once.
+//! What functions take of the context: the state that they share, each type of it once, and values of the request.
 
 use std::any::{TypeId, type_name};
 use std::ops::Deref;
 use std::sync::Arc;
 
-use super::Router;
+use mcp_revisions_core::Latest;
 
-/// The state that [`Router::with_state`] was given, as the first argument of a function.
+use super::Router;
+use crate::serve::{Peer, Principal, Session};
+use crate::service::{Error, RequestContext};
+
+/// A value that a function takes of the context of its call, beside its arguments.
+///
+/// ```
+/// # use mcp_revisions::service::router::{FromContext, Router};
+/// # use mcp_revisions::service::{Error, RequestContext};
+/// /// The name that the client has for itself.
+/// struct ClientName(String);
+///
+/// impl FromContext for ClientName {
+///     fn from_context(cx: &RequestContext) -> Result<Self, Error> {
+///         let name = cx.client().and_then(|client| client.info.as_ref()?.get("name"));
+///         let name = name.and_then(|name| Some(name.as_str()?.into_owned()));
+///         name.map(Self).ok_or_else(|| Error::internal("the client has no name"))
+///     }
+/// }
+///
+/// let router = Router::new().tool("who", "Names the client.", |ClientName(name): ClientName| async { name });
+/// # let _ = router;
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no value of the context",
+    label = "implement `FromContext` for it"
+)]
+pub trait FromContext: Sized + Send + 'static {
+    /// Takes it.
+    ///
+    /// # Errors
+    /// Returns an error if the context lacks it, which answers the call.
+    fn from_context(cx: &RequestContext<Latest>) -> Result<Self, Error>;
+
+    /// Returns the type of the state that it is, which `build` looks for; `None` for all else.
+    fn state() -> Option<StateType> {
+        None
+    }
+}
+
+impl FromContext for RequestContext<Latest> {
+    fn from_context(cx: &Self) -> Result<Self, Error> {
+        Ok(cx.clone())
+    }
+}
+
+impl<S: Send + Sync + 'static> FromContext for State<S> {
+    fn from_context(cx: &RequestContext<Latest>) -> Result<Self, Error> {
+        cx.state().map(Self).ok_or_else(|| {
+            let name = type_name::<S>();
+            Error::Internal(format!("no state of the type `{name}`: call `with_state`"))
+        })
+    }
+
+    fn state() -> Option<StateType> {
+        Some(StateType::of::<S>())
+    }
+}
+
+/// A value that a layer around the HTTP service has inserted into the extensions of the request. There is none over stdio: take
+/// `Option<Extension<T>>` where a server has both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Extension<T>(pub T);
+
+impl<T: Clone + Send + Sync + 'static> FromContext for Extension<T> {
+    fn from_context(cx: &RequestContext<Latest>) -> Result<Self, Error> {
+        let found = cx.extension::<T>().cloned();
+        found.map(Self).ok_or_else(|| {
+            let name = type_name::<T>();
+            Error::Internal(format!(
+                "no extension of the type `{name}`: let a layer insert it into the request"
+            ))
+        })
+    }
+}
+
+/// `None` if the context lacks the value.
+impl<T: FromContext> FromContext for Option<T> {
+    fn from_context(cx: &RequestContext<Latest>) -> Result<Self, Error> {
+        Ok(T::from_context(cx).ok())
+    }
+
+    fn state() -> Option<StateType> {
+        None
+    }
+}
+
+/// The principal of the call. There is none over stdio: take `Option<Principal>` where a server has both.
+impl FromContext for Principal {
+    fn from_context(cx: &RequestContext<Latest>) -> Result<Self, Error> {
+        cx.principal().ok_or_else(|| {
+            let why = "the call has no principal: let a guard or a layer authenticate it";
+            Error::Internal(why.to_owned())
+        })
+    }
+}
+
+impl FromContext for Peer {
+    fn from_context(cx: &RequestContext<Latest>) -> Result<Self, Error> {
+        let peer = cx.peer().cloned();
+        peer.ok_or_else(|| Error::internal("a notification has no peer to ask"))
+    }
+}
+
+impl FromContext for Session {
+    fn from_context(cx: &RequestContext<Latest>) -> Result<Self, Error> {
+        Ok(cx.session().clone())
+    }
+}
+
+/// The state that [`Router::with_state`] was given, as an argument of a function.
 ///
 /// ```
 /// # use std::sync::atomic::{AtomicU64, Ordering};
@@ -60,7 +170,7 @@ impl StateType {
 }
 
 impl Router {
-    /// Gives functions that begin with an argument [`State<S>`] this state. Several states differ in their type; `build` reports
+    /// Gives functions with an argument [`State<S>`] this state. Several states differ in their type; `build` reports
     /// a function whose state is missing, and a second state of one type.
     #[must_use]
     pub fn with_state<S: Send + Sync + 'static>(mut self, state: S) -> Self {
@@ -74,10 +184,9 @@ impl Router {
         self
     }
 
-    /// Notes which state a function takes, to be checked once all are given.
-    pub(super) fn takes(&mut self, what: String, state: Option<StateType>) {
-        if let Some(state) = state {
-            self.wanted_states.push((what, state));
-        }
+    /// Notes which states a function takes, to be checked once all are given.
+    pub(super) fn takes(&mut self, what: &str, states: Vec<StateType>) {
+        let wanted = states.into_iter().map(|state| (what.to_owned(), state));
+        self.wanted_states.extend(wanted);
     }
 }

@@ -2,7 +2,7 @@
 
 use mcp_revisions_core::Latest;
 
-use super::{Router, Tool};
+use super::{LastAdded, Router, Tool};
 use crate::service::McpServer;
 use mcp_revisions_sansio::server::{TaskOptions, TaskSupport};
 
@@ -46,7 +46,7 @@ pub(super) fn with(server: McpServer<Latest>, tasks: Option<TaskOptions>) -> Mcp
 }
 
 impl Router {
-    /// Runs the tool that was added last as a task, for clients that have tasks: they are answered at once, and fetch the
+    /// Runs the tool that this follows as a task, for clients that have tasks: they are answered at once, and fetch the
     /// result later. The calls of other clients wait for it. Progress with a message, requests to the client and
     /// cancellation work as in any tool.
     ///
@@ -66,13 +66,13 @@ impl Router {
         self.task(TaskSupport::Optional, true, "as_task")
     }
 
-    /// Runs the tool that was added last as a task, and refuses it to clients without tasks.
+    /// Runs the tool that this follows as a task, and refuses it to clients without tasks.
     #[must_use]
     pub fn only_as_task(self) -> Self {
         self.task(TaskSupport::Required, true, "only_as_task")
     }
 
-    /// Lets the handler of the tool that was added last decide: its call becomes a task with
+    /// Lets the handler of the tool that this follows decide: its call becomes a task with
     /// [`RequestContext::start_task`](crate::service::RequestContext::start_task), for example once it knows enough.
     #[must_use]
     pub fn may_start_task(self, support: TaskSupport) -> Self {
@@ -80,12 +80,10 @@ impl Router {
     }
 
     fn task(mut self, support: TaskSupport, at_once: bool, called: &str) -> Self {
-        match self.tools.all.last_mut() {
-            Some(tool) => tool.task = Some(AsTask { support, at_once }),
-            None => {
-                let problem = format!("`{called}` comes before any tool: add the tool first");
-                self.problems.push(problem);
-            }
+        if self.follows(LastAdded::Tool, called, "a tool")
+            && let Some(tool) = self.tools.all.last_mut()
+        {
+            tool.task = Some(AsTask { support, at_once });
         }
         self
     }

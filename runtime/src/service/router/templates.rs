@@ -87,6 +87,18 @@ impl Templates {
         Ok(())
     }
 
+    /// Changes the description of the last one; its text stays.
+    pub(super) fn describe_last(
+        &mut self,
+        describe: impl FnOnce(mcp::ResourceTemplate) -> mcp::ResourceTemplate,
+    ) {
+        if let Some(last) = self.all.last_mut() {
+            let text = last.template.uri_template.clone();
+            last.template = describe(last.template.clone());
+            last.template.uri_template = text;
+        }
+    }
+
     /// Returns the template that a URI is of, and what is asked of it.
     pub(super) fn find(&self, uri: &str) -> Option<(&Template, RequestedUri)> {
         let found = self.paths.at(uri).ok()?;

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 
 use super::handler::{BoxedHandler, RouterFuture};
 use super::result::fails;
-use super::{Handler, IntoToolResult, Router, Tool};
+use super::{Handler, IntoToolResult, LastAdded, Router, Tool};
 use crate::errors::abridged;
 #[cfg(doc)]
 use crate::service::RequestContext;
@@ -19,22 +19,26 @@ impl Router {
     #[must_use]
     pub fn tool_of<Shape, H>(mut self, tool: mcp::Tool, run: H) -> Self
     where
-        H: Handler<Shape, Arguments: DeserializeOwned, Answer: IntoToolResult>,
+        H: Handler<
+                Shape,
+                Arguments: DeserializeOwned,
+                Future: Future<Output: IntoToolResult> + Send + 'static,
+            >,
     {
         let name = tool.name.clone();
-        self.takes(format!("the tool `{name}`"), H::state());
+        self.takes(&format!("the tool `{name}`"), H::states());
         let run: Run = Box::new(move |arguments, cx| {
             let arguments = match read(&name, arguments) {
                 Ok(arguments) => arguments,
                 Err(why) => return misread(why),
             };
             let answer = run.call(arguments, cx);
-            Box::pin(async move { answer.await?.into_tool_result() })
+            Box::pin(async move { answer?.await.into_tool_result() })
         });
         self.register(tool, run)
     }
 
-    /// Changes the description of the tool that was added last: its title, its hints, its icons.
+    /// Changes the description of the tool that this follows: its title, its hints, its icons.
     ///
     /// ```
     /// # use mcp_revisions::latest as mcp;
@@ -46,22 +50,18 @@ impl Router {
     /// ```
     #[must_use]
     pub fn described(mut self, describe: impl FnOnce(mcp::Tool) -> mcp::Tool) -> Self {
-        match self.tools.all.last_mut() {
-            Some(last) => {
-                let name = last.tool.name.clone();
-                last.tool = describe(last.tool.clone());
-                // It stays what calls name it.
-                last.tool.name = name;
-            }
-            None => {
-                let problem = "`described` comes before any tool: add the tool first".to_owned();
-                self.problems.push(problem);
-            }
+        if self.follows(LastAdded::Tool, "described", "a tool")
+            && let Some(last) = self.tools.all.last_mut()
+        {
+            let name = last.tool.name.clone();
+            last.tool = describe(last.tool.clone());
+            // It stays what calls name it.
+            last.tool.name = name;
         }
         self
     }
 
-    /// Sets the scopes that calls need of the tool that was added last, as
+    /// Sets the scopes that calls need of the tool that this follows, as
     /// [`require_scopes`](RequestContext::require_scopes) in its function would: without one of them the response has
     /// status 403, and the client signs in again for them. Over stdio, calls need none.
     ///
@@ -74,12 +74,10 @@ impl Router {
     /// ```
     #[must_use]
     pub fn with_scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
-        match self.tools.all.last_mut() {
-            Some(last) => last.scopes = scopes.into_iter().map(Into::into).collect(),
-            None => {
-                let problem = "`with_scopes` comes before any tool: add the tool first".to_owned();
-                self.problems.push(problem);
-            }
+        if self.follows(LastAdded::Tool, "with_scopes", "a tool")
+            && let Some(last) = self.tools.all.last_mut()
+        {
+            last.scopes = scopes.into_iter().map(Into::into).collect();
         }
         self
     }
@@ -99,6 +97,7 @@ impl Router {
         };
         let free = self.tools.add(&name, added);
         self.taken(free, "tools", &name);
+        self.last = LastAdded::Tool;
         self
     }
 }

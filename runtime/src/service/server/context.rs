@@ -4,22 +4,23 @@ use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
 
-use mcp_revisions_core::{Lifecycle, Revision, Spoken, find_method};
+use mcp_revisions_core::translate::find_method;
+use mcp_revisions_core::{Latest, Lifecycle, Revision, Spoken};
 use mcp_wire::service::{Caller, Context};
 use mcp_wire::{Decode, Direction, Encode, Json, MethodKind, Number, Writer};
 
 use super::stateless::Answers;
 use super::states::States;
 use crate::methods;
-use crate::serve::{Cancellation, Peer, Session};
+use crate::serve::{Cancellation, Peer, Principal, Session};
 use crate::service::Error;
-use mcp_revisions_sansio::server::{Caller as Who, IncomingRequest, LogLevel};
+use mcp_revisions_sansio::server::{Caller as Who, IncomingRequest, LogLevel, Owner};
 
 /// The context of a call for its handler, in the revision `App`; clones belong to the same call.
 ///
 /// Typed requests to the client are those of the revision's `CallClient`: `cx.list_roots(None).await?`.
 #[doc(alias("Context", "Peer"))]
-pub struct RequestContext<App> {
+pub struct RequestContext<App = Latest> {
     facts: Arc<CallFacts>,
     /// Set if its requests to the client end the call.
     starts_over: bool,
@@ -213,6 +214,21 @@ impl<App> RequestContext<App> {
         self.facts.peer.as_ref()
     }
 
+    /// Returns a value that a layer around the HTTP service has inserted into the extensions of the request; `None` over stdio.
+    #[must_use]
+    pub fn extension<T: Clone + Send + Sync + 'static>(&self) -> Option<&T> {
+        self.facts.peer.as_ref()?.inserted()
+    }
+
+    /// Returns the authenticated principal of the call; `None` without authentication, and over stdio.
+    #[must_use]
+    pub fn principal(&self) -> Option<Principal> {
+        match self.facts.session.owner() {
+            Owner::Principal(name) => Some(Principal(name.to_string())),
+            _ => None,
+        }
+    }
+
     /// Checks whether the access token of the call has these scopes, by the guard of the service
     /// (`http::Options::with_guard`). Over stdio there are no tokens, and every scope is there.
     ///
@@ -317,7 +333,7 @@ impl<App> RequestContext<App> {
         }
     }
 
-    /// Reports progress, if the client requested it: `cx.progress(50, 100).await`.
+    /// Reports progress, if the client requested it: `cx.progress(50, 100).await`. If this future is dropped, it may not be sent.
     pub async fn progress(&self, done: impl Into<Number>, total: impl Into<Number>) {
         self.tell_progress(done.into(), Some(total.into()), None)
             .await;
@@ -328,9 +344,10 @@ impl<App> RequestContext<App> {
         &self,
         done: impl Into<Number>,
         total: Option<Number>,
-        message: &str,
+        message: impl Into<String>,
     ) {
-        self.tell_progress(done.into(), total, Some(message)).await;
+        let message = message.into();
+        self.tell_progress(done.into(), total, Some(&message)).await;
     }
 
     async fn tell_progress(&self, done: Number, total: Option<Number>, message: Option<&str>) {
@@ -393,7 +410,11 @@ impl<App: Spoken> Caller for RequestContext<App> {
             Some(peer) => peer.ask(method, params.as_ref()).await,
             None => self.facts.session.ask(method, params.as_ref()).await,
         };
-        Ok(answer?)
+        let lacks = Some(mcp_revisions_core::errors::MISSING_CLIENT_CAPABILITY);
+        answer.map_err(|error| match error.code.as_i64() == lacks {
+            true => Error::CannotAsk(error),
+            false => Error::Rpc(error),
+        })
     }
 
     async fn notification(&self, method: &'static str, params: Option<Json>) -> Result<(), Error> {

@@ -19,25 +19,40 @@ impl<App: Spoken> RequestContext<App> {
     ///
     /// # Errors
     /// [`Error::Declined`] and [`Error::Cancelled`]; that the client cannot be asked; a value that is not of the type.
-    pub async fn elicit<T>(&self, message: &str) -> Result<T, Error>
+    pub async fn elicit<T>(&self, message: impl Into<String>) -> Result<T, Error>
     where
         T: serde::de::DeserializeOwned + JsonSchema,
     {
         let form = form::<T>().map_err(Error::Internal)?;
+        let content = self.elicited(message.into(), form).await?;
+        content.parse().map_err(|error| {
+            let why = crate::errors::abridged(&error);
+            Error::Internal(format!("the client's answer is not valid: {why}"))
+        })
+    }
+
+    /// Asks the user of the client to confirm something, and returns whether that is done:
+    /// `if cx.confirm("Drop the table?").await? { .. }`. A user who declines or dismisses the question does not confirm.
+    ///
+    /// # Errors
+    /// Returns an error if the client cannot be asked, or its answer is not valid.
+    pub async fn confirm(&self, message: impl Into<String>) -> Result<bool, Error> {
+        let form = serde_json::json!({"type": "object", "properties": {}});
+        match self.elicited(message.into(), form).await {
+            Ok(_) => Ok(true),
+            Err(Error::Declined | Error::Cancelled) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns the content of an accepted form.
+    async fn elicited(&self, message: String, form: Value) -> Result<Json, Error> {
         let params = serde_json::json!({"message": message, "requestedSchema": form});
-        let answer: mcp_wire::Map<Json> = (self
-            .request(methods::ELICITATION_CREATE, Some(Json::from(params))))
-        .await?
-        .read()?;
+        let asked = self.request(methods::ELICITATION_CREATE, Some(Json::from(params)));
+        let answer: mcp_wire::Map<Json> = asked.await?.read()?;
         let action = answer.get("action").and_then(Json::as_str);
         match action.as_deref() {
-            Some("accept") => {
-                let content = answer.get("content").cloned().unwrap_or_default();
-                content.parse().map_err(|error| {
-                    let why = crate::errors::abridged(&error);
-                    Error::Internal(format!("the client's answer is not valid: {why}"))
-                })
-            }
+            Some("accept") => Ok(answer.get("content").cloned().unwrap_or_default()),
             Some("decline") => Err(Error::Declined),
             Some("cancel") => Err(Error::Cancelled),
             _ => Err(Error::internal(

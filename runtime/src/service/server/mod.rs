@@ -1,16 +1,21 @@
 //! A server made of typed handlers, which implement the `ServerHandlers` of a revision.
 
+mod blocking;
 mod context;
 #[cfg(feature = "schemars")]
 mod form;
 mod handlers;
 #[cfg(feature = "server-http")]
 mod http;
+#[cfg(all(feature = "client", feature = "server-stdio"))]
+mod in_process;
 mod router;
 mod stateless;
 mod states;
 #[cfg(feature = "server-stdio")]
 mod stdio;
+#[cfg(all(feature = "client", feature = "router"))]
+mod test_call;
 #[cfg(feature = "tracing")]
 pub mod trace;
 #[cfg(not(feature = "tracing"))]
@@ -19,7 +24,7 @@ mod trace;
 
 use std::marker::PhantomData;
 
-use mcp_revisions_core::{Spoken, UnknownFields};
+use mcp_revisions_core::{Latest, Spoken, UnknownFields};
 use mcp_wire::service::{ServerSide, Serves};
 use mcp_wire::{Direction, Encode, ErrorObject, Json, Map};
 
@@ -31,11 +36,14 @@ use crate::{Limits, RevisionSet};
 use mcp_revisions_sansio::server;
 use mcp_revisions_sansio::server::{MessageLosses, PeerMistake, Profile, ProfileError};
 
+pub use blocking::BlockingCall;
 pub use context::RequestContext;
 use handlers::{TypedHandlers, room};
 #[cfg(feature = "ext-tasks")]
 pub use mcp_revisions_sansio::server::{TaskOptions, TaskSupport};
 pub(in crate::service) use states::States;
+#[cfg(all(feature = "client", feature = "router"))]
+pub use test_call::{TestCall, TestRecord};
 
 /// Builder of a server: its implementation info, capabilities and revisions.
 ///
@@ -66,7 +74,7 @@ pub(in crate::service) use states::States;
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct Server<App> {
+pub struct Server<App = Latest> {
     info: Json,
     capabilities: Option<Json>,
     instructions: Option<String>,
@@ -199,7 +207,7 @@ fn checked(
 
 /// A server and its handlers, ready for any transport.
 #[doc(alias = "RunningService")]
-pub struct McpServer<App> {
+pub struct McpServer<App = Latest> {
     server: server::Server,
     handlers: TypedHandlers<App>,
     layers: Layers,

@@ -9,15 +9,15 @@ use mcp_wire::{ErrorObject, Json};
 use tokio::sync::{oneshot, watch};
 use tokio::task::AbortHandle;
 
-use super::handle::{Handle, HandleCommand, HeldRequest, NotConnected, RequestReply, WeakHandle};
+use super::handle::{Handle, HandleCommand, HeldRequest, RequestReply, WeakHandle};
 use super::{Incoming, Transport};
 use crate::transport::panics::caught;
 use crate::transport::queue::{QueueReceiver, QueueSender, queue};
 use crate::transport::spawn::{later, spawn};
 use mcp_revisions_sansio::client::{
-    Answered, Client, Connection, Event, Failure, Ignored, Output, RequestRefusal, ServerFacts, To,
-    Token,
+    Answered, Client, Connection, Event, Failure, Ignored, Output, ServerFacts, To, Token,
 };
+use mcp_revisions_sansio::transport::quotable;
 
 /// Maximum number of bytes of requests and notifications that wait for the driver before its handles do.
 const REQUEST_BYTES: usize = 1 << 20;
@@ -110,8 +110,9 @@ pub struct Driver<C> {
 /// The handles that wait for the revision of the server.
 #[derive(Debug, Default)]
 struct Connecting {
-    done: Vec<oneshot::Sender<Result<ServerFacts, NotConnected>>>,
-    last: Option<Incoming>,
+    done: Vec<oneshot::Sender<Result<ServerFacts, Box<Failure>>>>,
+    /// The last line of the server.
+    last: Option<Vec<u8>>,
     /// Why it will not be known.
     failure: Option<Failure>,
 }
@@ -427,7 +428,7 @@ impl<C: Send + 'static> Driver<C> {
         let now = self.now();
         match command {
             HandleCommand::Ask(held) if held.is_cancelled() => {}
-            HandleCommand::Ask(held) if !self.has_room() => held.refuse(RequestRefusal::NotRead),
+            HandleCommand::Ask(held) if !self.has_room() => held.refuse(Box::new(Failure::NotRead)),
             HandleCommand::Ask(held) => app.take(self, *held),
             HandleCommand::Cancel(key) => {
                 if let Some(token) = self.tokens.remove(&key) {
@@ -444,7 +445,7 @@ impl<C: Send + 'static> Driver<C> {
                 let said = if self.has_room() {
                     Ok((self.connection).notify(To::Session, &method, params.as_ref(), now))
                 } else {
-                    Err(RequestRefusal::NotRead)
+                    Err(Box::new(Failure::NotRead))
                 };
                 let _ = done.send(said);
             }
@@ -465,13 +466,7 @@ impl<C: Send + 'static> Driver<C> {
                         }
                     }
                 }
-                Err(refused) => {
-                    let _ = done.send(Err(NotConnected {
-                        why: refused.to_string(),
-                        last: None,
-                        failure: None,
-                    }));
-                }
+                Err(refused) => drop(done.send(Err(refused))),
             },
             HandleCommand::LeaveOut(ignored) => self.leave_out(ignored),
             HandleCommand::SetLogLevel(level) => self.connection.set_log_level(Some(&level)),
@@ -512,19 +507,30 @@ impl<C: Send + 'static> Driver<C> {
 
     /// The server has ended before it was known which revision it speaks.
     async fn died_early(&mut self) {
-        let status = self.exit().await;
-        let why = format!("ended before it said which revision it speaks{status}");
-        let failure = Failure::NotStarted(why);
+        let failure = self.early_end().await;
         self.connection.closed_for(&failure, self.now());
+    }
+
+    /// Returns how the server ended before it was known which revision it speaks, with the last line that it wrote.
+    async fn early_end(&mut self) -> Failure {
+        let status = self.exit().await;
+        let connecting = self.connecting.as_ref();
+        let line = connecting.and_then(|connecting| connecting.last.as_deref());
+        let last = line.map_or(String::new(), |line| {
+            let line = String::from_utf8_lossy(line);
+            format!("; the last line that it wrote: {}", quotable(line.trim()))
+        });
+        Failure::NotStarted(format!(
+            "ended before it said which revision it speaks{status}{last}"
+        ))
     }
 
     fn receive(&mut self, incoming: Incoming) {
         let now = self.now();
-        if let Some(connecting) = &mut self.connecting
-            && !matches!(incoming, Incoming::Misframed(_))
-            && !incoming.is_an_end()
+        if let (Some(connecting), Incoming::Message { text, .. }) =
+            (&mut self.connecting, &incoming)
         {
-            connecting.last = Some(incoming.clone());
+            connecting.last = Some(text.clone());
         }
         let connection = &mut self.connection;
         match incoming {
@@ -558,29 +564,15 @@ impl<C: Send + 'static> Driver<C> {
         let Some(Connecting { failure, .. }) = &self.connecting else {
             return;
         };
-        let why = match failure.as_ref().map(|it| (it.reason(), it)) {
-            Some((Failure::NotStarted(why), whole)) => format!("it {why}{}", whole.tried()),
-            _ if self.is_over => {
-                let status = self.exit().await;
-                format!("it ended before it said which revision it speaks{status}")
-            }
-            Some((_, whole)) => whole.to_string(),
-            None => return,
+        let failure = match failure {
+            Some(failure) if !self.is_over => failure.clone(),
+            Some(failure) if matches!(failure.reason(), Failure::NotStarted(_)) => failure.clone(),
+            _ if self.is_over => self.early_end().await,
+            _ => return,
         };
-        if let Some(connecting) = self.connecting.take() {
-            let Connecting {
-                done,
-                last,
-                failure,
-            } = connecting;
-            let refused = NotConnected {
-                why,
-                last,
-                failure: failure.map(Box::new),
-            };
-            for done in done {
-                let _ = done.send(Err(refused.clone()));
-            }
+        let connecting = self.connecting.take().unwrap_or_default();
+        for done in connecting.done {
+            let _ = done.send(Err(Box::new(failure.clone())));
         }
     }
 }

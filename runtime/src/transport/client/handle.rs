@@ -6,11 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use mcp_wire::{ErrorObject, Json};
 use tokio::sync::{oneshot, watch};
 
-use super::Incoming;
 use crate::transport::queue::{QueueReceiver, QueueSender, Queued, WeakSender, queue};
 use mcp_revisions_sansio::client::{
-    Answered, Client, Failure, Fate, Ignored, OutgoingRequest, RequestRefusal, SendOutcome,
-    ServerFacts, TaskState, Token,
+    Answered, Client, Failure, Fate, Ignored, OutgoingRequest, SendOutcome, ServerFacts, TaskState,
+    Token,
 };
 
 /// Maximum number of bytes of notifications that wait for the reader of a request.
@@ -23,13 +22,13 @@ pub(super) enum HandleCommand<C> {
     Notify {
         method: String,
         params: Option<Json>,
-        done: oneshot::Sender<Result<SendOutcome, RequestRefusal>>,
+        done: oneshot::Sender<Result<SendOutcome, Box<Failure>>>,
     },
     Answer {
         token: Token,
         result: Result<Json, ErrorObject>,
     },
-    Connect(oneshot::Sender<Result<ServerFacts, NotConnected>>),
+    Connect(oneshot::Sender<Result<ServerFacts, Box<Failure>>>),
     ContinueAs(Box<Client>),
     LeaveOut(Ignored),
     SetLogLevel(String),
@@ -65,7 +64,7 @@ impl<C> HeldRequest<C> {
     }
 
     /// Tells its handle that the request is not sent.
-    pub fn refuse(self, why: RequestRefusal) {
+    pub fn refuse(self, why: Box<Failure>) {
         self.replies.push(RequestReply::Refused(why));
     }
 }
@@ -80,7 +79,7 @@ pub enum RequestReply {
     /// The answer, which is the last.
     Answered(Answered),
     /// The request was not sent.
-    Refused(RequestRefusal),
+    Refused(Box<Failure>),
 }
 
 impl Queued for RequestReply {
@@ -126,17 +125,6 @@ impl<C> Drop for Replies<C> {
     }
 }
 
-/// Why the revision of a server was not found out.
-#[derive(Debug, Clone)]
-pub struct NotConnected {
-    /// Why, for people.
-    pub why: String,
-    /// The last message or event of the server.
-    pub last: Option<Incoming>,
-    /// The failure, if the server answered.
-    pub failure: Option<Box<Failure>>,
-}
-
 /// A handle to a driven connection; clones share it. The connection ends when the last handle is dropped.
 #[derive(Debug)]
 pub struct Handle<C> {
@@ -176,7 +164,7 @@ impl<C> Handle<C> {
         &self,
         method: impl Into<String>,
         params: Option<Json>,
-    ) -> Result<SendOutcome, RequestRefusal> {
+    ) -> Result<SendOutcome, Box<Failure>> {
         let (done, said) = oneshot::channel();
         let notify = HandleCommand::Notify {
             method: method.into(),
@@ -192,14 +180,10 @@ impl<C> Handle<C> {
     ///
     /// # Errors
     /// A server that ends, does not answer within the start timeout of the client, or speaks no revision that the client does.
-    pub async fn connect(&self) -> Result<ServerFacts, NotConnected> {
+    pub async fn connect(&self) -> Result<ServerFacts, Box<Failure>> {
         let (done, connected) = oneshot::channel();
         self.commands.push(HandleCommand::Connect(done));
-        connected.await.unwrap_or_else(|_| {
-            let why = "the connection has been closed".to_owned();
-            let (last, failure) = (None, None);
-            Err(NotConnected { why, last, failure })
-        })
+        (connected.await).unwrap_or_else(|_| Err(Box::new(Failure::Closed)))
     }
 
     /// Continues the connection as this client; see [`Connection::continue_as`](crate::sansio::Connection::continue_as).

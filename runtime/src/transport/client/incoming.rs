@@ -52,11 +52,6 @@ pub enum Incoming {
 }
 
 impl Incoming {
-    /// Returns whether the input is only the end of an answer.
-    pub(super) fn is_an_end(&self) -> bool {
-        matches!(self, Self::Ended(_))
-    }
-
     /// Returns the text that the server sent, if it is one.
     pub(super) fn text(&self) -> Option<&[u8]> {
         match self {

@@ -18,11 +18,11 @@ use crate::transport::spawn::{Boxed, boxed};
 use mcp_revisions_sansio::client::{Exchange, Post};
 
 #[cfg(all(feature = "client-auth", feature = "server-http"))]
-pub use http::sign_in::introspect::Introspection;
+pub use http::sign_in::verifier::{Introspection, Jwks};
 pub use servers::*;
 
 pub use driver::{Application, Driver, NOT_WAITED_FOR, OpenCall, drive};
-pub use handle::{Handle, HeldRequest, NotConnected, Replies, RequestReply, WeakHandle};
+pub use handle::{Handle, HeldRequest, Replies, RequestReply, WeakHandle};
 pub use incoming::Incoming;
 use lines::Lines;
 

@@ -4,7 +4,8 @@
 pub use super::child::Child;
 #[cfg(feature = "client-auth")]
 pub use super::http::sign_in::{
-    FileStore, KeptFile, MemoryStore, OAuth, OAuthBuilder, StoreGuard, TokenStore,
+    FileStore, KeptFile, MemoryStore, OAuth, OAuthBuilder, SignInError, StoreError, StoreGuard,
+    TokenStore,
 };
 #[cfg(feature = "client-http")]
 pub use super::http::{

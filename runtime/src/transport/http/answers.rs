@@ -65,7 +65,7 @@ pub(super) fn refusal(id: Option<&RequestId>, refusal: &Refusal) -> Response<Bod
 }
 
 /// Returns a refusal of HTTP, before any message was read.
-pub(super) fn refused(code: StatusCode, why: &str) -> Response<Body> {
+pub fn refused(code: StatusCode, why: &str) -> Response<Body> {
     observe::refused(code.as_u16(), why);
     plain(code, why)
 }

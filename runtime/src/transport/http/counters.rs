@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex};
 
 use mcp_revisions_core::Revision;
 
-use super::tools::OwnList;
-use crate::serve::{AnyHandler, HandlerFuture, Peer, Session};
+use super::tools::ListedTool;
+use crate::serve::{AnyHandler, AppFuture, HandlerFuture, Peer, Session};
 use crate::transport::observe;
 use crate::transport::panics::lock;
 use mcp_revisions_sansio::server::MessageLosses;
-use mcp_revisions_sansio::{CustomRequest, Event, IncomingRequest};
+use mcp_revisions_sansio::{Caller, CustomRequest, Event, IncomingRequest};
 
 /// The state of a service, at one moment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Adds the numbers of another service.
+    /// Adds the numbers of another service, which [shares](super::Options::with_shared_budgets) its budgets with this one.
     pub fn add(&mut self, other: &Self) {
         for (revision, count) in &other.requests {
             *self.requests.entry(*revision).or_default() += count;
@@ -42,9 +42,10 @@ impl Counters {
             *self.losses.entry(rule).or_default() += count;
         }
         self.sessions += other.sessions;
-        self.suspended_requests += other.suspended_requests;
-        self.request_bytes += other.request_bytes;
-        self.unread_bytes += other.unread_bytes;
+        // Each of them reports the same.
+        self.suspended_requests = self.suspended_requests.max(other.suspended_requests);
+        self.request_bytes = self.request_bytes.max(other.request_bytes);
+        self.unread_bytes = self.unread_bytes.max(other.unread_bytes);
     }
 }
 
@@ -79,7 +80,7 @@ impl CountingHandler {
 
 impl AnyHandler for CountingHandler {
     fn call(self: Arc<Self>, request: Event, peer: Peer) -> HandlerFuture {
-        let is_own = peer.extension::<OwnList>().is_some();
+        let is_own = peer.extension::<ListedTool>().is_some();
         if let Event::Request(IncomingRequest { peer, .. })
         | Event::CustomRequest(CustomRequest { peer, .. }) = &request
             && !is_own
@@ -87,6 +88,10 @@ impl AnyHandler for CountingHandler {
             *lock(&self.requests).entry(*peer).or_default() += 1;
         }
         Arc::clone(&self.handler).call(request, peer)
+    }
+
+    fn application(self: Arc<Self>, caller: Arc<Caller>, session: Session) -> AppFuture {
+        Arc::clone(&self.handler).application(caller, session)
     }
 
     fn note(&self, event: Event, session: Session) {

@@ -11,7 +11,8 @@ use super::body::{Events, HangUp};
 use super::inner::{ServiceShared, owner};
 use super::service::accepts_events;
 use super::text;
-use crate::serve::{ExchangeFacts, Outbox, ServerDriver, TextOutcome, outbox};
+use crate::serve::{ExchangeFacts, Outbox, ServerDriver, outbox};
+use crate::transport::spawn::spawn;
 use crate::{Headers, headers};
 use mcp_revisions_sansio::server::{Looked, Owner};
 
@@ -88,7 +89,7 @@ impl ServiceShared {
 
     /// Takes a message of a session that has one stream: its answer goes there.
     pub(super) async fn to_only_stream(
-        &self,
+        self: &Arc<Self>,
         driver: &Arc<ServerDriver>,
         texts: &Outbox,
         (told, looked): (&Headers<'_>, Looked<'_>),
@@ -103,17 +104,32 @@ impl ServiceShared {
             })?
             .ok_or_else(|| refused(StatusCode::NOT_FOUND, "the stream of the session has ended"))?;
         let parts = facts.parts.clone();
-        let TextOutcome { opens_session, .. } = driver.take(Some(told), looked, texts, facts);
-        if opens_session
-            && let Some(id) = parts
-                .and_then(|parts| text(&parts.headers, headers::SESSION_ID).map(Arc::<str>::from))
-        {
-            let kept = self.keep(&id, driver, driver.record());
-            kept.map_err(|full| {
-                driver.close();
-                refusal(None, &full)
-            })?;
+        let taken = driver.take(Some(told), looked, texts, facts);
+        let id = parts.and_then(|parts| Some(text(&parts.headers, headers::SESSION_ID)?.into()));
+        if taken.waits {
+            // The answer goes into the stream: the client does not wait for it here.
+            let (inner, driver) = (Arc::clone(self), Arc::clone(driver));
+            spawn(async move {
+                let settled = driver.settled(taken).await;
+                let _ = inner.count_session(&driver, id.filter(|_| settled.opens_session));
+            });
+        } else {
+            self.count_session(driver, id.filter(|_| taken.opens_session))?;
         }
         Ok(status(StatusCode::ACCEPTED))
+    }
+
+    /// Counts a session with what is known of its client, once it is opened; ends it if there is no room.
+    fn count_session(
+        &self,
+        driver: &Arc<ServerDriver>,
+        opened: Option<Arc<str>>,
+    ) -> HttpResult<()> {
+        let Some(id) = opened else { return Ok(()) };
+        let kept = self.keep(&id, driver, driver.record());
+        kept.map_err(|full| {
+            driver.close();
+            refusal(None, &full).into()
+        })
     }
 }

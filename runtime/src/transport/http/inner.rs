@@ -14,6 +14,7 @@ use super::replica::exchange::Replica;
 use super::stage::{Stage, Stages};
 use super::tools::CallerTools;
 use super::{Options, PeerAddress, Principal, text};
+use crate::Limits;
 use crate::backplane::{Memory, SessionRecord};
 use crate::errors::{self, Refusal};
 use crate::headers;
@@ -30,11 +31,8 @@ pub(super) struct ServiceShared {
     pub(super) server: Arc<Server>,
     pub(super) options: Options,
     pub(super) start: Instant,
-    /// The bytes of requests while they are read and worked on, of suspended ones, and of answers that clients have
-    /// not read; each with a share per owner.
     pub(super) requests: Arc<Budget>,
     suspended: Arc<Budget>,
-    /// The budget of suspended requests.
     suspensions: Arc<Budget>,
     pub(super) unread: Arc<Budget>,
     pub(super) tools: CallerTools,
@@ -47,6 +45,33 @@ pub(super) struct ServiceShared {
     pub(super) stages: Arc<Stages>,
     pub(super) replica: Arc<Replica>,
     pub(super) me: Weak<Self>,
+}
+
+/// The budgets of a service, or of several that share them, each with a share per owner.
+#[derive(Clone)]
+pub(super) struct Budgets {
+    /// The bytes of requests while they are read and worked on.
+    requests: Arc<Budget>,
+    /// The bytes of suspended requests.
+    suspended: Arc<Budget>,
+    /// The number of suspended requests.
+    suspensions: Arc<Budget>,
+    /// The bytes of answers that clients have not read.
+    unread: Arc<Budget>,
+}
+
+impl Budgets {
+    fn new(options: &Options, limits: &Limits) -> Self {
+        // One message always fits into a share.
+        let message = limits.max_message_bytes;
+        let suspended = message.saturating_add(SUSPENDED_BYTES);
+        Self {
+            requests: Budget::new(options.body_bytes, message),
+            suspended: Budget::new(options.body_bytes / SUSPENDED, suspended),
+            suspensions: Budget::new(limits.max_suspended_requests_in_total, 1),
+            unread: Budget::new(options.unread_bytes, message),
+        }
+    }
 }
 
 /// Suspended requests may take up one of so many parts of what requests may: handlers have copies of what they wait with.
@@ -69,9 +94,9 @@ impl ServiceShared {
             let address = backplane.join(me.clone());
             // A replica that gets a ticket reads from it which replica keeps the request.
             let of_replica = server.with_tickets_of(u32::from_str_radix(&address, 16).unwrap_or(0));
-            // One message always fits into a share.
-            let message = of_replica.limits().max_message_bytes;
-            let suspended = message.saturating_add(SUSPENDED_BYTES);
+            let own = || Budgets::new(&options, of_replica.limits());
+            let shared = options.budgets.as_deref();
+            let budgets = shared.map_or_else(own, |it| it.get_or_init(own).clone());
             let counted =
                 CountingHandler::new(observe::metrics::server::observed(Arc::new(handler), "tcp"));
             let losses = Arc::clone(&counted);
@@ -82,10 +107,10 @@ impl ServiceShared {
                 address: Arc::clone(&address),
             };
             Self {
-                requests: Budget::new(options.body_bytes, message),
-                suspended: Budget::new(options.body_bytes / SUSPENDED, suspended),
-                suspensions: Budget::new(server.limits().max_suspended_requests_in_total, 1),
-                unread: Budget::new(options.unread_bytes, message),
+                requests: budgets.requests,
+                suspended: budgets.suspended,
+                suspensions: budgets.suspensions,
+                unread: budgets.unread,
                 sessions: Mutex::new(Sessions::new(server.limits())),
                 by_ticket: Arc::new(ByTicket::new(replicas.clone())),
                 handler: with_tasks(

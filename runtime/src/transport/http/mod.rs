@@ -57,9 +57,11 @@ use std::net::IpAddr;
 
 use ::http::HeaderMap;
 
-pub use crate::serve::PeerConnection;
+pub use crate::serve::{PeerConnection, Principal};
 #[cfg(feature = "client-auth")]
-pub use crate::transport::client::Introspection;
+pub use crate::transport::client::{Introspection, Jwks};
+#[doc(hidden)]
+pub use answers::refused;
 pub use body::Body;
 pub use counters::Counters;
 pub use guard::{InvalidResource, ProtectedResource, ResourceGuard, TokenClaims, TokenRefusal};
@@ -70,14 +72,9 @@ pub use intake::{Received, received};
 pub use listener::{Drain, bind, serve, serve_layered, serve_service, serve_until};
 pub use options::Options;
 use options::ParamCheck;
-pub use service::{Service, Wanted};
-
-/// The authenticated principal of a request. Insert it into the extensions of the request from an authentication layer.
-///
-/// A `requestState` is signed for its principal, and a session belongs to the principal that opened it: no other one can
-/// use them. A principal that opens too many sessions loses its own least recently used ones.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Principal(pub String);
+pub use service::Service;
+#[doc(hidden)]
+pub use tools::ListedTool;
 
 /// The address of the client of a request. Insert it into the extensions of the request behind a proxy, or in another server
 /// than [`serve`], which inserts it. An address that opens too many sessions loses its own least recently used ones.

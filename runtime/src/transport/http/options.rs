@@ -1,12 +1,13 @@
 //! The options of a service over HTTP, with their defaults.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use mcp_revisions_sansio::params::Learned;
 use mcp_wire::Json;
 
 use super::guard::ResourceGuard;
+use super::inner::Budgets;
 use super::metrics::Metrics;
 use crate::backplane::Backplane;
 
@@ -27,6 +28,8 @@ pub struct Options {
     pub(super) write_time: Duration,
     pub(super) body_bytes: usize,
     pub(super) unread_bytes: usize,
+    /// The budgets of all services with clones of these options; `None` if each has its own.
+    pub(super) budgets: Option<Arc<OnceLock<Budgets>>>,
     pub(super) connections: usize,
     pub(super) connections_per_address: Option<usize>,
     pub(super) keep_alive: Duration,
@@ -37,6 +40,7 @@ pub struct Options {
     pub(super) retry: Duration,
     /// The path at which the service says whether it takes calls.
     pub(super) health: Option<String>,
+    pub(super) health_report: Option<Arc<HealthReport>>,
     /// The path at which the service says whether a balancer is to send requests here.
     pub(super) readiness: Option<String>,
     /// Time that calls are taken after readiness says no.
@@ -48,8 +52,16 @@ pub struct Options {
     /// The only path that is served, beside those of health and of HTTP+SSE.
     pub(super) path: Option<String>,
     pub(super) params: ParamCheck,
+    /// Returns the group of a tool; `None` if all tools are one.
+    pub(super) tool_groups: Option<Arc<ToolGroups>>,
     pub(super) guard: Option<Arc<ResourceGuard>>,
 }
+
+/// Returns what an operator reads of a service that takes calls.
+type HealthReport = dyn Fn() -> String + Send + Sync;
+
+/// Returns the group that a tool is of, by its name.
+type ToolGroups = dyn Fn(&str) -> Option<String> + Send + Sync;
 
 /// The source of the parameters of tools that headers of a call repeat.
 #[derive(Debug, Clone, Default)]
@@ -86,6 +98,7 @@ impl Default for Options {
             write_time: Duration::from_secs(30),
             body_bytes: 256 << 20,
             unread_bytes: 256 << 20,
+            budgets: None,
             connections: 10_000,
             connections_per_address: None,
             keep_alive: Duration::from_secs(15),
@@ -94,12 +107,14 @@ impl Default for Options {
             can_move: true,
             retry: Duration::from_secs(1),
             health: None,
+            health_report: None,
             readiness: None,
             lame_duck: Duration::ZERO,
             metrics: None,
             http_sse: None,
             path: None,
             params: ParamCheck::ByList,
+            tool_groups: None,
             guard: None,
         }
     }
@@ -177,6 +192,14 @@ impl Options {
         self
     }
 
+    /// Lets all services with clones of these options share one set of budgets: those of the bytes of requests and of answers,
+    /// and of suspended requests. By default each service has its own. Call it last: the first of the services sets the sizes.
+    #[must_use]
+    pub fn with_shared_budgets(mut self) -> Self {
+        self.budgets = Some(Arc::default());
+        self
+    }
+
     /// Sets how many connections [`serve`](super::serve) keeps open from one address; a quarter of all by default. Raise it where a
     /// proxy has one address for all its clients. Where an address has as many, its longest idle connection makes room, one
     /// without a call; a stream that waits for changes is no call. Without one, the new connection gets status 503.
@@ -241,6 +264,17 @@ impl Options {
     #[must_use]
     pub fn with_health(mut self, path: impl Into<String>) -> Self {
         self.health = Some(path.into());
+        self
+    }
+
+    /// Adds a text to what the [health](Self::with_health) says while calls are taken, such as a part of the service that cannot be
+    /// used. It is left out for hosts and origins that are not allowed, and behind a guard.
+    #[must_use]
+    pub fn with_health_report(
+        mut self,
+        report: impl Fn() -> String + Send + Sync + 'static,
+    ) -> Self {
+        self.health_report = Some(Arc::new(report));
         self
     }
 
@@ -338,6 +372,17 @@ impl Options {
     #[must_use]
     pub fn without_param_check(mut self) -> Self {
         self.params = ParamCheck::Off;
+        self
+    }
+
+    /// Sets the groups of tools: the check of a call lists the tools of its group, which a [`ListedTool`](super::ListedTool) names.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_tool_groups(
+        mut self,
+        group: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
+        self.tool_groups = Some(Arc::new(group));
         self
     }
 

@@ -71,13 +71,21 @@ impl ServiceShared {
             return taken.await;
         }
         let (texts, queue) = outbox(Some(self.unread.of(who)));
+        let taken = driver.take(Some(&told), looked, &texts, facts);
+        // The senders that are left belong to the calls: without them the queue ends.
+        drop(texts);
+        let hang_up = |exchange| {
+            let driver = Arc::clone(&driver);
+            HangUp::new(move || driver.hung_up(exchange))
+        };
+        let waits = taken.waits.then(|| hang_up(taken.exchange));
         let TextOutcome {
             opens_session,
             exchange,
             listens,
-        } = driver.take(Some(&told), looked, &texts, facts);
-        // The senders that are left belong to the calls: without them the queue ends.
-        drop(texts);
+            ..
+        } = driver.settled(taken).await;
+        waits.into_iter().for_each(HangUp::disarm);
         let session = if opens_session && self.options.sessions {
             Some(self.open(&driver, Some(&bytes)).await?)
         } else {
@@ -90,10 +98,7 @@ impl ServiceShared {
         }
         let prime = driver.prime(exchange);
         let hangs_up = driver.is_given_up_by_hanging_up(exchange);
-        let guard = hangs_up.then(|| {
-            let driver = Arc::clone(&driver);
-            HangUp::new(move || driver.hung_up(exchange))
-        });
+        let guard = hangs_up.then(|| hang_up(exchange));
         let last_word = LastWord::new(Arc::clone(&self.stages), driver);
         let mut response = worked_on((queue, last_word), guard, id, prime, &self.options).await;
         if let Some(Ok(id)) = session.map(|id| HeaderValue::from_str(&id)) {

@@ -13,7 +13,7 @@ use super::ParamCheck;
 use super::agreement::agree;
 use super::body::HangUp;
 use super::inner::ServiceShared;
-use super::tools::{Identity, OwnList};
+use super::tools::{Identity, ListedTool};
 use crate::errors::{self, Refusal};
 use crate::methods;
 use crate::serve::{ExchangeFacts, QueueItem, TextOutcome, outbox};
@@ -76,7 +76,7 @@ impl ServiceShared {
             }
             _ => return Ok(()),
         };
-        let tools = self.learned(revision, message, parts, who).await;
+        let tools = self.learned(revision, message, (&name, parts), who).await;
         let params = tools.of(&name);
         if params.is_empty() {
             return Ok(());
@@ -95,26 +95,27 @@ impl ServiceShared {
         Ok(())
     }
 
-    /// Returns the header parameters of the tools, and lists the tools again when they are old.
+    /// Returns the header parameters of a tool and others, and lists the tools again when they are old.
     async fn learned(
         &self,
         revision: Revision,
         message: &Peeked<'_>,
-        parts: &Arc<Parts>,
+        (name, parts): (&str, &Arc<Parts>),
         who: &Owner,
     ) -> Arc<Learned> {
         if let ParamCheck::Known(tools) = &self.options.params {
             return Arc::clone(tools);
         }
-        let identity = Identity::of(parts);
+        let group = self.options.tool_groups.as_ref().and_then(|it| it(name));
+        let identity = Identity::of(parts, group);
         let known = match self.tools.of(&identity) {
             Ok(tools) => return tools,
             Err(known) => known,
         };
-        let listed = tokio::time::timeout(WAIT, self.list(revision, message, parts, who))
-            .await
-            .ok()
-            .flatten();
+        let mut parts = Parts::clone(parts);
+        parts.extensions.insert(ListedTool(name.to_owned()));
+        let list = self.list(revision, message, Arc::new(parts), who);
+        let listed = tokio::time::timeout(WAIT, list).await.ok().flatten();
         self.tools.remember(identity, listed, known)
     }
 
@@ -123,14 +124,14 @@ impl ServiceShared {
         &self,
         revision: Revision,
         message: &Peeked<'_>,
-        parts: &Arc<Parts>,
+        parts: Arc<Parts>,
         who: &Owner,
     ) -> Option<Learned> {
         let mut tools = Learned::within(BYTES);
         let said: Map<Json> = mcp_wire::from_str(message.params?.text()).ok()?;
         let mut params = Map::from_iter([("_meta", said.get("_meta")?.clone())]);
         for _ in 0..PAGES {
-            let page = self.page(revision, &params, parts, who).await?;
+            let page = self.page(revision, &params, &parts, who).await?;
             // One that breaks the rule has no such parameters.
             tools.learn(&page);
             let cursor = page.get("nextCursor").filter(|cursor| !cursor.is_null());
@@ -154,22 +155,20 @@ impl ServiceShared {
             (headers::METHOD, method),
         ]);
         let (texts, mut queue) = outbox(None);
-        let mut parts = Parts::clone(parts);
-        parts.extensions.insert(OwnList);
-        let parts = Arc::new(parts);
         let facts = ExchangeFacts {
-            parts: Some(Arc::clone(&parts)),
+            parts: Some(Arc::clone(parts)),
             room: None,
         };
         let driver = self.new_driver();
         driver.opened_by(who.clone(), parts.extensions.get());
-        let TextOutcome { exchange, .. } = driver.take(
+        let taken = driver.take(
             Some(&headers),
             self.server.look(Some(&headers), text.as_bytes()),
             &texts,
             facts,
         );
         drop(texts);
+        let TextOutcome { exchange, .. } = driver.settled(taken).await;
         // If the caller hangs up, or the page takes too long, no receiver is left for it.
         let hangs_up = driver.is_given_up_by_hanging_up(exchange);
         let guard = hangs_up.then(|| HangUp::new(move || driver.hung_up(exchange)));

@@ -87,14 +87,6 @@ impl Service {
         self.inner.end_sessions();
     }
 
-    /// Returns whether a request is for a session that runs in this service.
-    #[must_use]
-    pub fn runs_session_of(&self, head: &Parts) -> bool {
-        let named =
-            text(&head.headers, headers::SESSION_ID).or_else(|| self.inner.session_of_uri(head));
-        named.is_some_and(|session| self.inner.runs(session))
-    }
-
     /// Returns what the service is at: for metrics.
     #[must_use]
     pub fn counters(&self) -> Counters {
@@ -163,10 +155,15 @@ impl ServiceShared {
 
     async fn handle(self: Arc<Self>, mut head: Parts, body: Received) -> Response<Body> {
         if self.options.health.as_deref() == Some(head.uri.path()) {
-            return self.health(&head.method, Ok(()));
+            let report = self.options.health_report.as_ref();
+            // A page of another site may have come here by the name of its own.
+            let may_read = self.options.guard.is_none() && self.options.admits(&head).is_ok();
+            let report = report.filter(|_| may_read).map(|report| report());
+            return self.health(&head.method, Ok(report.unwrap_or_default()));
         }
         if self.options.readiness.as_deref() == Some(head.uri.path()) {
-            return self.health(&head.method, self.is_ready());
+            let is_ready = self.is_ready().map(|()| String::new());
+            return self.health(&head.method, is_ready);
         }
         if let Some(metrics) = self.options.metrics(&head, || self.counters()) {
             return metrics;
@@ -206,15 +203,15 @@ impl ServiceShared {
         }
     }
 
-    /// Answers whether requests are accepted, for operators; the answer holds nothing that a web page must not know.
-    fn health(&self, method: &Method, is_ready: Result<(), &str>) -> Response<Body> {
+    /// Answers whether requests are accepted, for operators, with a report if they are.
+    fn health(&self, method: &Method, is_ready: Result<String, &str>) -> Response<Body> {
         if !matches!(*method, Method::GET | Method::HEAD) {
             return status(StatusCode::METHOD_NOT_ALLOWED);
         }
         match self.takes_calls() {
             Err(closing) => *closing,
             Ok(()) => match is_ready {
-                Ok(()) => plain(StatusCode::OK, "ok"),
+                Ok(report) => plain(StatusCode::OK, &format!("ok{report}")),
                 Err(why) => plain(StatusCode::SERVICE_UNAVAILABLE, why),
             },
         }
@@ -352,7 +349,7 @@ impl ServiceShared {
     pub(super) fn has_session_operations(&self, headers: &HeaderMap) -> Result<bool, Box<Refusal>> {
         let named = text(headers, headers::PROTOCOL_VERSION);
         if self.options.sessions {
-            mcp_revisions_core::takes_session_operations(named, self.server.served())
+            mcp_revisions_core::translate::takes_session_operations(named, self.server.served())
         } else {
             Ok(false)
         }
@@ -454,44 +451,6 @@ impl ServiceShared {
         }
         driver.continue_at_large(texts);
         Ok(Some(false))
-    }
-}
-
-/// The kind of a request to a server, as far as its head tells: see [`Options::wanted`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Wanted {
-    /// It brings a message, and is accepted.
-    Message,
-    /// It opens a session over HTTP+SSE, which names its client later.
-    Session,
-    /// It is refused, or needs nothing but the service: health, CORS, an operation on a session.
-    Nothing,
-}
-
-impl Options {
-    /// Returns what a request wants of a server, for a service that starts its server with the first client: a request that
-    /// is refused, or is for a session that cannot be there, must not start one.
-    #[must_use]
-    pub fn wanted(&self, head: &Parts) -> Wanted {
-        let (headers, path) = (&head.headers, head.uri.path());
-        if self.is_look(&head.uri) || self.admits(head).is_err() || !self.serves_path(path) {
-            return Wanted::Nothing;
-        }
-        let has_session = headers.contains_key(headers::SESSION_ID);
-        let is_http_sse = || self.sessions && self.serves_http_sse(path);
-        match head.method {
-            Method::POST
-                if !has_session
-                    && is_json(headers)
-                    && coding(headers).is_none()
-                    && accepts_answers(headers) =>
-            {
-                Wanted::Message
-            }
-            Method::GET if !has_session && is_http_sse() => Wanted::Session,
-            _ => Wanted::Nothing,
-        }
     }
 }
 

@@ -19,9 +19,9 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// Maximum number of remembered callers for whom tools were listed.
 const CALLERS: usize = 1_000;
 
-/// Marks a `tools/list` of the server's own, which no client has sent.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct OwnList;
+/// Marks a `tools/list` of the server's own, which no client has sent: it is about this tool, and tools of its group.
+#[derive(Debug, Clone)]
+pub struct ListedTool(pub String);
 
 /// The parameters that headers repeat, for each client that can be distinguished.
 #[derive(Debug, Default)]
@@ -31,15 +31,18 @@ pub(super) struct CallerTools(Mutex<HashMap<Identity, Known>>);
 /// found out, and what the request shows in order to be let in.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Identity {
+    /// The group of the tool, where tools have groups.
+    group: Option<String>,
     principal: Option<Principal>,
     /// The digest of its `Authorization`: the value itself would keep the whole head of the request.
     authorization: Option<[u8; 32]>,
 }
 
 impl Identity {
-    pub(super) fn of(parts: &Parts) -> Self {
+    pub(super) fn of(parts: &Parts, group: Option<String>) -> Self {
         let authorization = parts.headers.get(AUTHORIZATION);
         Self {
+            group,
             principal: parts.extensions.get().cloned(),
             authorization: authorization.map(|value| hmac_sha256::Hash::hash(value.as_bytes())),
         }

@@ -41,6 +41,23 @@ fn reported(count: &AtomicU64) -> Option<u64> {
     (count <= EACH || count.is_power_of_two()).then_some(count)
 }
 
+pub(super) fn server_waited_for(status: u16, pause: std::time::Duration) {
+    tracing::warn!(
+        status,
+        ?pause,
+        "the server is busy: a request waits, and is sent again"
+    );
+}
+
+pub(super) fn event_without_end(is_taken: bool) {
+    let fate = if is_taken {
+        "its message is whole, and is taken"
+    } else {
+        "no message of the stream is read before its end"
+    };
+    tracing::warn!("an event of the server has no blank line at its end for 30 s: {fate}");
+}
+
 pub(super) fn session_stream_given_up(why: &str) {
     tracing::warn!(
         why,
@@ -48,8 +65,24 @@ pub(super) fn session_stream_given_up(why: &str) {
     );
 }
 
+pub(super) fn sign_in_not_stored(why: &str) {
+    tracing::warn!(
+        why,
+        "the tokens of a sign-in are not stored: they last until this process ends"
+    );
+}
+
 pub(super) fn session_taken_over(session: &str) {
     tracing::info!(session, "a session goes on here: its replica is gone");
+}
+
+pub(super) fn entry_left_out(kind: &'static str, name: &str) {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    if let Some(count) = reported(&COUNT) {
+        let name = shortened(name);
+        let what = "a listed entry is left out: one of its name is registered";
+        tracing::warn!(kind, name, count, "{what}");
+    }
 }
 
 pub(super) fn replica_silent(address: &str) {

@@ -28,9 +28,24 @@ pub(crate) fn message_dropped(method: &str) {
     events::message_dropped(method);
 }
 
+/// Reports that a server wants to be left alone, by this status, and how long a request waits for it.
+pub(crate) fn server_waited_for(status: u16, pause: std::time::Duration) {
+    events::server_waited_for(status, pause);
+}
+
+/// Reports an event of a server that does not end.
+pub(crate) fn event_without_end(is_taken: bool) {
+    events::event_without_end(is_taken);
+}
+
 /// Reports that a client listens no longer to a session of its server, and why.
 pub(crate) fn session_stream_given_up(why: &str) {
     events::session_stream_given_up(why);
+}
+
+/// Reports that the tokens of a sign-in are not stored, and why: they last until this process ends.
+pub(crate) fn sign_in_not_stored(why: &str) {
+    events::sign_in_not_stored(why);
 }
 
 /// Reports that a session goes on here whose replica is gone.
@@ -38,6 +53,11 @@ pub(crate) fn session_taken_over(session: &str) {
     metrics::session_taken_over();
     // The rest of the id is a secret.
     events::session_taken_over(session.get(..8).unwrap_or_default());
+}
+
+/// Reports that a listed entry is left out, because one of its name is registered.
+pub(crate) fn entry_left_out(kind: &'static str, name: &str) {
+    events::entry_left_out(kind, name);
 }
 
 /// Reports that a replica is there and does not answer: what waits for it ends.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use mcp_revisions_sansio::server::{
-    CustomNotification, CustomRequest, IncomingRequest, LogLevel, Notification,
+    AppProfile, Caller, CustomNotification, CustomRequest, IncomingRequest, LogLevel, Notification,
 };
 use mcp_wire::{Direction, ErrorObject, Json};
 
@@ -127,6 +127,14 @@ impl<H: Handler> Handler for LayeredHandler<H> {
                 handler.custom_request(call, peer).await
             });
         answer.await
+    }
+
+    async fn application(
+        &self,
+        caller: Arc<Caller>,
+        session: Session,
+    ) -> Result<AppProfile, ErrorObject> {
+        self.handler.application(caller, session).await
     }
 
     fn notice(&self, notice: Notification, session: Session) {

@@ -26,7 +26,7 @@ use mcp_revisions_core::{Loss, Revision};
 use mcp_wire::{ErrorObject, Json, RequestId};
 
 use crate::Limits;
-use mcp_revisions_sansio::server::{LogLevel, Owner, Server};
+use mcp_revisions_sansio::server::{AppProfile, LogLevel, Owner, Server};
 use mcp_revisions_sansio::{
     Caller, CustomNotification, CustomRequest, Event, Fate, Ignored, IncomingRequest, Notification,
     To, Token,
@@ -82,6 +82,20 @@ pub trait Handler: Send + Sync + 'static {
         drop((notice, session));
     }
 
+    /// Returns the application that serves a client, at a server that is [late](Server::late). Messages of the client wait for it.
+    ///
+    /// # Errors
+    /// The error that each of them gets. The next request of the client asks again.
+    fn application(
+        &self,
+        caller: Arc<Caller>,
+        session: Session,
+    ) -> impl Future<Output = Result<AppProfile, ErrorObject>> + Send {
+        drop((caller, session));
+        let why = "the handlers of a late server have no application for its clients";
+        std::future::ready(Err(crate::errors::internal(why).error))
+    }
+
     /// Takes note of a notification of a session.
     fn notice(&self, notice: Notification, session: Session) {
         drop((notice, session));
@@ -116,10 +130,15 @@ where
 /// The answer of a handler, on its way.
 pub(crate) type HandlerFuture = Boxed<'static, Result<Json, ErrorObject>>;
 
+/// The application of a client, on its way.
+pub(crate) type AppFuture = Boxed<'static, Result<AppProfile, ErrorObject>>;
+
 /// A [`Handler`] as transports keep it: of any type, so that they are compiled once.
 pub(crate) trait AnyHandler: Send + Sync {
     /// Answers a request.
     fn call(self: Arc<Self>, request: Event, peer: Peer) -> HandlerFuture;
+    /// Returns the application that serves a client.
+    fn application(self: Arc<Self>, caller: Arc<Caller>, session: Session) -> AppFuture;
     /// Takes note of any other event.
     fn note(&self, event: Event, session: Session);
     /// Takes a message of another replica, if it is about a task; false if not.
@@ -158,6 +177,10 @@ impl<H: Handler> AnyHandler for H {
         }
     }
 
+    fn application(self: Arc<Self>, caller: Arc<Caller>, session: Session) -> AppFuture {
+        Box::pin(async move { Handler::application(&*self, caller, session).await })
+    }
+
     fn note(&self, event: Event, session: Session) {
         match event {
             Event::Notification(notice) => self.notice(notice, session),
@@ -183,6 +206,8 @@ pub(crate) struct ExchangeFacts {
 pub struct Peer {
     token: Token,
     driver: Arc<ServerDriver>,
+    /// The server of its connection.
+    server: Arc<Server>,
     facts: ExchangeFacts,
     /// The maker of a task of the call; `None` if the server has no tasks.
     task: Option<Taskable>,
@@ -198,6 +223,13 @@ pub struct Cancellation {
     /// Why, as the client says; `None` if it does not.
     pub reason: Option<String>,
 }
+
+/// The authenticated principal of a request. Insert it into the extensions of an HTTP request from an authentication layer.
+///
+/// A `requestState` is signed for its principal, and a session belongs to the principal that opened it: no other one can
+/// use them. A principal that opens too many sessions loses its own least recently used ones.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Principal(pub String);
 
 /// The session of a client, also after the call; the handle does not keep the session alive.
 #[derive(Clone)]
@@ -321,6 +353,12 @@ impl Peer {
     /// Returns whether the stream was closed, which needs a session over HTTP, of a revision with resumption.
     pub fn close_stream(&self) -> bool {
         self.driver.pause(self.token)
+    }
+
+    /// Returns the revision of the params of the call, which is that of the application.
+    #[must_use]
+    pub fn app(&self) -> Revision {
+        self.server.app()
     }
 
     /// Returns a handle that outlives the call.

@@ -21,6 +21,11 @@ impl Peer {
         self.facts.parts.as_ref()?.extensions.get()
     }
 
+    /// Returns what [`extension`](Self::extension) does; without feature `server-http`, there is none.
+    pub(crate) fn inserted<T: Clone + Send + Sync + 'static>(&self) -> Option<&T> {
+        self.extension()
+    }
+
     /// Returns the id of the session, over HTTP and in handshake revisions.
     #[must_use]
     pub fn session_id(&self) -> Option<&str> {

@@ -21,7 +21,7 @@ use tokio::time::Instant;
 pub(crate) use running::Running;
 use running::watched;
 
-use super::{AnyHandler, HandlerFuture, Peer, Replicas, Session, is_unguessable};
+use super::{AnyHandler, AppFuture, HandlerFuture, Peer, Replicas, Session, is_unguessable};
 use crate::errors::{self, Refusal};
 use crate::methods;
 use crate::transport::panics::{caught, lock};
@@ -33,14 +33,13 @@ use mcp_revisions_sansio::tasks::server::{
 };
 use mcp_revisions_sansio::tasks::{Form, TaskStatus};
 use mcp_revisions_sansio::transport::unguessable;
-use mcp_revisions_sansio::{Event, Fate};
+use mcp_revisions_sansio::{Caller, Event, Fate};
 
 /// Maximum number of times that a change is tried again after another one came before it.
 const TRIES: usize = 32;
 
 /// The tasks of a server, and those that are at work in this process, around its handlers.
 pub(crate) struct Tasks {
-    server: Arc<Server>,
     options: TaskOptions,
     store: Arc<dyn TaskStore>,
     handler: Arc<dyn AnyHandler>,
@@ -95,7 +94,6 @@ pub(crate) fn with_tasks(
     let shared = replicas.as_ref().map(|it| it.backplane.tasks());
     let store = options.store.clone().or(shared);
     Arc::new(Tasks {
-        server: Arc::clone(server),
         store: store.unwrap_or_else(|| Arc::new(MemoryTasks::default())),
         options,
         handler,
@@ -108,7 +106,8 @@ pub(crate) fn with_tasks(
 
 impl AnyHandler for Tasks {
     fn call(self: Arc<Self>, request: Event, mut peer: Peer) -> HandlerFuture {
-        let has_tasks = |revision| self.server.tasks_for(revision).is_some();
+        let server = Arc::clone(&peer.server);
+        let has_tasks = |revision| server.tasks_for(revision).is_some();
         let call = match request {
             Event::Request(call) if has_tasks(call.peer) => call,
             Event::CustomRequest(call)
@@ -132,7 +131,7 @@ impl AnyHandler for Tasks {
         let handled = caught(handler.call(Event::Request(call), peer.clone()));
         Box::pin(async move {
             // Handlers with tasks of their own do not know that this client asked for one.
-            if self.server.has_own_tasks() {
+            if server.has_own_tasks() {
                 start_if_asked(&peer).await?;
             }
             match handled.await {
@@ -140,6 +139,10 @@ impl AnyHandler for Tasks {
                 result => finished(&peer, result).await,
             }
         })
+    }
+
+    fn application(self: Arc<Self>, caller: Arc<Caller>, session: Session) -> AppFuture {
+        Arc::clone(&self.handler).application(caller, session)
     }
 
     fn note(&self, event: Event, session: Session) {
@@ -285,6 +288,7 @@ impl Tasks {
             peer: revision,
             caller,
             tasks: Arc::downgrade(self),
+            server: Arc::clone(&peer.server),
             driver: Arc::downgrade(&peer.driver),
             is_of_session,
             _in_use: is_of_session.then_some(in_use),

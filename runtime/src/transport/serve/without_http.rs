@@ -13,6 +13,11 @@ impl Peer {
         None
     }
 
+    /// Returns `None`: no request has extensions.
+    pub(crate) fn inserted<T: Clone + Send + Sync + 'static>(&self) -> Option<&T> {
+        None
+    }
+
     /// Returns that the scopes are there.
     ///
     /// # Errors

@@ -1,9 +1,9 @@
 //! Answers are read by the method of their request, in the revision that it was written in.
 
 use mcp_revisions::sansio::client::{
-    Answer, Answered, Channel, Event, Failure, Ignored, OutgoingRequest, RequestRefusal,
+    Answer, Answered, Channel, Event, Failure, Ignored, OutgoingRequest,
 };
-use mcp_revisions::{Limits, Revision};
+use mcp_revisions::{ConversionError, Limits, Revision};
 use mcp_wire::Json;
 use serde_json::{Value, json};
 
@@ -121,7 +121,7 @@ fn what_the_server_cannot_be_told_fails_before_it_is_sent() {
     assert!(heard.sent.is_empty());
     let answers = heard.answers();
     assert!(
-        matches!(&answers[0].1, Answer::Failed(Failure::NeedsAdapter(needs)) if needs.adapter.as_str() == "subscription"),
+        matches!(&answers[0].1, Answer::Failed(Failure::NotConverted(ConversionError::RequiresState(needs))) if needs.adapter.as_str() == "subscription"),
         "{answers:?}"
     );
 
@@ -370,7 +370,10 @@ fn limits_hold_and_disturb_nothing() {
     for _ in 0..3 {
         client.ask(list(), NOW).unwrap();
     }
-    assert_eq!(client.ask(list(), NOW), Err(RequestRefusal::TooManyPending));
+    assert_eq!(
+        client.ask(list(), NOW),
+        Err(Box::new(Failure::TooManyPending))
+    );
     let heard = hear(&mut client);
     assert_eq!(heard.sent.len(), 3);
 

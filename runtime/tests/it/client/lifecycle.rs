@@ -270,7 +270,15 @@ fn a_server_that_stays_silent_about_initialize_is_taken_at_its_other_answer() {
         say(&mut client, &result(&initialize, initialized("2025-11-25")));
         assert!(hear(&mut client).sent.is_empty());
         assert_eq!(client.verdict().unwrap().to_string(), "2026-07-28");
-        // A refusal says the same, at once.
+        // Its end says the same, and a refusal does, at once.
+        let (mut client, probe, _) = both_sent_by(own);
+        say(&mut client, &result(&probe, discovered()));
+        client.closed(NOW);
+        let heard = hear(&mut client);
+        assert_eq!(
+            (heard.restarts, heard.methods()),
+            (1, vec!["tools/list".to_owned()])
+        );
         let (mut client, probe, initialize) = both_sent_by(own);
         say(&mut client, &result(&probe, discovered()));
         say(&mut client, &error(&initialize, -32600, Value::Null));
@@ -337,6 +345,39 @@ fn after_any_answer_that_settles_nothing_the_next_revision_is_tried() {
             }
         }
     }
+}
+
+#[test]
+fn a_stream_that_ends_without_an_answer_settles_nothing_and_the_next_revision_is_tried() {
+    let mut client = client(Channel::Http);
+    let (probe, _) = probed(&mut client);
+    client.answered(probe, 200, None, None, NOW);
+    client.ended(probe, NOW);
+    let (post, first) = hear(&mut client).only();
+    assert_eq!(first["method"], "initialize");
+    client.answered(post.exchange, 200, None, None, NOW);
+    client.ended(post.exchange, NOW);
+    let (_, second) = hear(&mut client).only();
+    assert_eq!(second["params"]["protocolVersion"], "2025-06-18");
+}
+
+#[test]
+fn a_session_has_no_revision_that_its_server_has_refused() {
+    let mut client = client(Channel::Stdio);
+    client.ask(list(), NOW).unwrap();
+    let heard = answer_first(
+        &mut client,
+        |first| match first["params"]["protocolVersion"].as_str() {
+            Some("2025-03-26") => result(&first["id"], initialized("2025-06-18")),
+            _ => error(&first["id"], -32602, Value::Null),
+        },
+    );
+    assert_eq!(heard.methods(), ["notifications/initialized", "tools/list"]);
+    assert!(matches!(
+        &heard.events[..],
+        [Event::Mended(_), Event::Settled(_)]
+    ));
+    assert_eq!(client.verdict().unwrap().to_string(), "2025-03-26");
 }
 
 #[test]

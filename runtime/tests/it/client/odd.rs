@@ -10,7 +10,7 @@ use mcp_wire::ErrorObject;
 use serde_json::{Value, json};
 
 use crate::client::{
-    End, Heard, NOW, answer_first, call, client, discovered, error, hear, initialized, open,
+    End, Heard, NOW, answer_first, call, client, discovered, error, hear, initialized, list, open,
     options, result, say, settle, settled,
 };
 
@@ -216,6 +216,41 @@ fn an_answer_to_initialize_that_names_no_version_is_refused_for_that() {
         failure.contains("/result/protocolVersion") && failure.contains("20250618"),
         "{failure}"
     );
+}
+
+#[test]
+fn an_entry_that_is_nested_too_deep_costs_that_entry() {
+    let deep = |levels: usize| format!("{}1{}", r#"{"a":["#.repeat(levels), "]}".repeat(levels));
+    for at in 0..3 {
+        for version in ["2025-11-25", "2025-06-18", "2026-07-28"] {
+            let mut client = settled(version);
+            client.ask(list(), NOW).unwrap();
+            let (_, sent) = hear(&mut client).only();
+            let tool = |name: &str, schema: &str| {
+                format!(r#"{{"name":"{name}","inputSchema":{{"type":"object","x":{schema}}}}}"#)
+            };
+            let mut tools = vec![tool("a", r#""]}\\""#), tool("b", "[[1,2],{}]")];
+            tools.insert(at, tool("deep", &deep(80)));
+            let text = format!(
+                r#"{{"jsonrpc":"2.0","id":{},"result":{{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[{}]}}}}"#,
+                sent["id"],
+                tools.join(" , ")
+            );
+            client.receive(None, text.as_bytes(), NOW);
+            let heard = hear(&mut client);
+            let why = told(&heard).join(" ");
+            let expected = format!("at entry {at} of a list of the result (`deep`)");
+            assert!(why.contains(&expected), "{why}");
+            let result = heard.answer().unwrap();
+            let names: Vec<_> = result["tools"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|it| &it["name"])
+                .collect();
+            assert_eq!(names, ["a", "b"], "{version}");
+        }
+    }
 }
 
 #[test]

@@ -44,6 +44,17 @@ async fn verify(token: String) -> Result<TokenClaims, TokenRefusal> {
         }
         "opaque" => with(json!({"iss": null, "active": true, "exp": null})),
         "expired" => with(json!({"exp": ago})),
+        "text-expiry" => with(json!({"exp": minute.to_string()})),
+        "text-expired" => with(json!({"exp": ago.to_string()})),
+        "ahead" => with(json!({"nbf": now + 10})),
+        "early" => with(json!({"nbf": minute})),
+        "username" => with(json!({"sub": null, "username": "ada", "client_id": "app"})),
+        "client" => with(json!({"sub": null, "client_id": "app"})),
+        "granted" => with(json!({"sub": null, "azp": "app", "gty": "client-credentials"})),
+        "refresh" => with(json!({"token_type": "refresh_token"})),
+        "keycloak-refresh" => with(json!({"typ": "Refresh"})),
+        "id" => with(json!({"token_use": "id"})),
+        "bound" => with(json!({"cnf": {"jkt": "x"}})),
         "odd-expiry" => with(json!({"exp": "tomorrow"})),
         "other-audience" => with(json!({"aud": "https://mcp.example/other"})),
         "no-audience" => with(json!({"aud": null})),
@@ -153,15 +164,42 @@ async fn a_client_of_any_revision_without_a_token_learns_where_to_sign_in() {
 #[tokio::test]
 async fn a_token_passes_only_if_it_is_for_this_server_of_its_issuer_and_not_over() {
     let service = service();
-    for token in ["ada", "slash", "opaque"] {
+    for token in [
+        "ada",
+        "slash",
+        "opaque",
+        "text-expiry",
+        "ahead",
+        "username",
+        "granted",
+    ] {
         let response = by(tool("whoami"), token).to(&service).await;
         assert_eq!(response.status(), StatusCode::OK, "{token}");
     }
     for (token, why) in [
         ("expired", "the access token has expired"),
-        ("odd-expiry", "the access token has expired"),
+        ("text-expired", "the access token has expired"),
+        (
+            "odd-expiry",
+            "the access token has a time (`exp`, `nbf`) that is not a number",
+        ),
+        ("early", "the access token is not valid yet (`nbf`)"),
+        ("client", "the access token names no subject"),
+        (
+            "refresh",
+            "the token is a refresh token: send an access token",
+        ),
+        (
+            "keycloak-refresh",
+            "the token is a refresh token: send an access token",
+        ),
+        ("id", "the token is an ID token: send an access token"),
+        (
+            "bound",
+            "the access token is bound to a key, whose proof is not checked here: get one that is not bound",
+        ),
         ("other-audience", "the access token is for another resource"),
-        ("no-audience", "the access token is for another resource"),
+        ("no-audience", "the access token names no audience (`aud`)"),
         (
             "other-issuer",
             "the access token is of another authorization server",
@@ -192,6 +230,30 @@ async fn a_token_passes_only_if_it_is_for_this_server_of_its_issuer_and_not_over
             "the cause is for operators: {text}"
         );
     }
+}
+
+#[tokio::test]
+async fn a_session_belongs_to_the_person_and_not_to_the_client_that_people_share() {
+    let resource = ProtectedResource::new(URL, ISSUER).unwrap();
+    let guard = ResourceGuard::new(resource.without_audience(), |name: String| async move {
+        // The claims of an introspection endpoint without `sub` and `aud`.
+        let claims = json!({"active": true, "username": name, "client_id": "app"});
+        Ok(TokenClaims::new(
+            JsonObject::from_text(&claims.to_string()).unwrap(),
+        ))
+    });
+    let service = service_with(Options::new().with_guard(guard));
+    let opened = by(initialize("2025-11-25"), "ada").to(&service).await;
+    let session = opened.headers()["mcp-session-id"].to_str().unwrap();
+    for (token, status) in [("ada", StatusCode::OK), ("bob", StatusCode::NOT_FOUND)] {
+        let post = by(Post::of(&call("whoami", json!({}))), token);
+        let response = post.with("Mcp-Session-Id", session).to(&service).await;
+        assert_eq!(response.status(), status, "{token}");
+    }
+    let service = service_with(Options::new().with_guard(self::guard().with_client_tokens()));
+    let response = by(tool("whoami"), "client").to(&service).await;
+    let text = body(response).await;
+    assert!(text.contains("client https://auth.example app|"), "{text}");
 }
 
 #[tokio::test]

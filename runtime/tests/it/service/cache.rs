@@ -129,12 +129,12 @@ async fn a_change_that_a_client_listens_for_ends_the_results_that_it_is_about() 
     let counted = Arc::clone(&listed);
     let running = Router::new()
         .dynamic_tools(
-            move |_, _| {
+            move || {
                 let number = counted.fetch_add(1, Ordering::Relaxed);
                 let page = page(number, "public");
                 async move { page }
             },
-            |_, _| async { Ok::<_, Error>("") },
+            |_: mcp::CallToolRequestParams| async { "" },
         )
         .with_changes(&changes)
         .build("example", "1")

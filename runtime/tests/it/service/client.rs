@@ -30,6 +30,14 @@ async fn count(cx: RequestContext<Latest>) -> String {
     "done".to_owned()
 }
 
+async fn steps(cx: RequestContext<Latest>) -> String {
+    for step in 1..=10 {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        cx.progress(step, 10).await;
+    }
+    "done".to_owned()
+}
+
 async fn who(cx: RequestContext<Latest>) -> Result<String, Error> {
     Ok(cx.elicit::<Profile>("Who are you?").await?.name)
 }
@@ -57,6 +65,7 @@ where
     .with_revisions([only].into_iter().collect());
     let router = Router::new()
         .tool("count", "Counts.", count)
+        .tool("steps", "Counts slowly.", steps)
         .tool("who", "Asks.", who)
         .tool("sleep", "Sleeps.", move || {
             let dropped = Dropped(Arc::clone(&cancelled));
@@ -115,7 +124,7 @@ async fn servers_of_every_revision_are_called_alike() {
         let client = connect(revision, (), &Arc::default());
         let tools = client.list_tools(None).await.unwrap().tools;
         let names: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
-        assert_eq!(names, ["count", "who", "sleep"], "{revision}");
+        assert_eq!(names, ["count", "steps", "who", "sleep"], "{revision}");
         let server = client.server().unwrap();
         assert_eq!(server.revision, revision);
         let error = client
@@ -144,11 +153,8 @@ async fn progress_is_told_and_logs_are_heard() {
             .await
             .unwrap();
         assert_eq!(text(&result), "done");
-        let half = Progress {
-            done: 50.0,
-            total: Some(100.0),
-            message: None,
-        };
+        let mut half = Progress::default();
+        (half.done, half.total) = (50.0, Some(100.0));
         assert_eq!(*told.lock().unwrap(), [half], "{revision}");
         // Each is handled by itself, and may be heard after the answer.
         for _ in 0..100 {
@@ -208,6 +214,29 @@ async fn a_call_that_is_dropped_is_cancelled_at_the_server() {
             .unwrap();
         // The connection is as good as before.
         client.list_tools(None).await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn progress_renews_the_time_of_a_call_and_a_total_ends_it() {
+    for revision in revisions() {
+        let client = connect(revision, (), &Arc::default());
+        client.connect().await.unwrap();
+        let steps = || mcp::CallToolRequestParams::new("steps");
+        let brief = client.within(Duration::from_millis(300));
+        let done = brief.call_tool(steps()).await;
+        assert!(done.is_ok(), "{revision}: {done:?}");
+        let total = Duration::from_millis(550);
+        let late = brief.at_most(total).call_tool(steps()).await;
+        assert_eq!(late.unwrap_err(), Error::Timeout(total), "{revision}");
+        // A call without news has its own time.
+        let brief = client.within(Duration::from_millis(50));
+        let late = brief.call_tool(steps()).await.unwrap_err();
+        assert_eq!(
+            late,
+            Error::Timeout(Duration::from_millis(50)),
+            "{revision}"
+        );
     }
 }
 
@@ -397,7 +426,7 @@ async fn a_server_that_takes_no_answers_is_not_answered_without_end() {
     assert!((100..500).contains(&taken), "{taken}");
     // Nor is it asked anything more.
     let refused = client.list_tools(None).await;
-    assert!(matches!(refused, Err(Error::Transport(_))), "{refused:?}");
+    assert_eq!(refused.unwrap_err(), Error::RequestFailed(Failure::NotRead));
     // Once it takes them, all goes on.
     let mut lines = BufReader::new(input).lines();
     let all =

@@ -51,9 +51,7 @@ fn connect(only: Revision) -> Client {
         running.lines(input, output).await.unwrap();
     });
     let (input, output) = split(near);
-    Client::builder(&mcp::Implementation::new("gateway", Version("1")))
-        .without_tasks()
-        .lines(input, output)
+    Client::builder(&mcp::Implementation::new("gateway", Version("1"))).lines(input, output)
 }
 
 async fn call(client: &Client, name: &str) -> String {

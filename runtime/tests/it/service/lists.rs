@@ -26,14 +26,8 @@ fn connect(only: Revision, router: Router) -> Client {
 }
 
 fn connect_by(builder: ClientBuilder<Latest, ()>, router: Router, limits: Limits) -> Client {
-    let (near, far) = duplex(1 << 16);
-    let running = router.build("example", "1").unwrap().with_limits(limits);
-    crate::support::spawn(async move {
-        let (input, output) = split(far);
-        running.lines(input, output).await.unwrap();
-    });
-    let (input, output) = split(near);
-    builder.lines(input, output)
+    let server = router.build("example", "1").unwrap().with_limits(limits);
+    server.client(builder)
 }
 
 fn tool(name: &str) -> mcp::Tool {
@@ -71,11 +65,8 @@ async fn a_list_in_pages_is_read_whole() {
 /// Lists a page for each letter of the name of who asks.
 async fn list(
     cursor: Option<String>,
-    cx: RequestContext<Latest>,
+    who: Option<Principal>,
 ) -> Result<mcp::ListToolsResult, Error> {
-    let who = cx
-        .peer()
-        .and_then(|peer| peer.extension::<Principal>().cloned());
     let who = who.map_or_else(|| "me".to_owned(), |it| it.0);
     let number: usize = cursor
         .as_deref()
@@ -109,6 +100,74 @@ async fn tools_that_are_known_when_a_client_asks_come_after_those_that_are_regis
         assert!(client.capabilities().unwrap().tools.is_some());
         client.close().await.unwrap();
     }
+}
+
+struct Names {
+    all: Vec<&'static str>,
+}
+
+/// The state of a list is that of other functions, and pages of it are made like others.
+#[tokio::test]
+async fn what_is_known_when_a_client_asks_comes_of_a_state_in_pages() {
+    async fn list(names: State<Names>) -> Vec<mcp::Tool> {
+        names.all.iter().map(|name| tool(name)).collect()
+    }
+    async fn call(
+        names: State<Names>,
+        params: mcp::CallToolRequestParams,
+        calls: State<AtomicU64>,
+        cx: RequestContext,
+    ) -> Result<String, Error> {
+        cx.progress(1, 1).await;
+        let place = names.all.iter().position(|name| *name == params.name);
+        let place = place.ok_or(Error::InvalidParams(params.name))?;
+        Ok(format!("{place} {}", calls.fetch_add(1, Ordering::SeqCst)))
+    }
+    async fn rows(names: State<Names>) -> Result<Vec<mcp::Resource>, Error> {
+        let uri = |name: &&str| mcp_revisions::args::Uri(format!("rows://{name}"));
+        let resources = names
+            .all
+            .iter()
+            .map(|name| mcp::Resource::new(uri(name), *name));
+        Ok(resources.collect())
+    }
+    #[derive(serde::Deserialize)]
+    struct Row {
+        name: String,
+    }
+    let router = Router::new()
+        .with_page_size(2)
+        .with_state(Names {
+            all: vec!["a", "b", "c", "d", "e"],
+        })
+        .with_state(AtomicU64::new(0))
+        // The registered one is called, and listed once.
+        .tool("c", "", || async { "registered" })
+        .dynamic_tools(list, call)
+        .resource_template("rows://{name}", "row", |row: Row| async { row.name })
+        .resource_list(rows);
+    let client = connect(Revision::LATEST, router);
+    let tools = client.list_all_tools().await.unwrap();
+    let names: Vec<_> = tools.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["c", "a", "b", "d", "e"]);
+    let first = client.list_resources(None).await.unwrap();
+    assert_eq!(first.resources.len(), 2);
+    assert_eq!(client.list_all_resources().await.unwrap().len(), 5);
+    let empty = json!({});
+    assert_eq!(client.call("c", &empty).await.unwrap().text(), "registered");
+    assert_eq!(client.call("d", &empty).await.unwrap().text(), "3 0");
+    assert_eq!(client.call("d", &empty).await.unwrap().text(), "3 1");
+    let read = mcp::ReadResourceRequestParams::new("rows://e");
+    assert_eq!(client.read_resource(read).await.unwrap().text(), "e");
+    client.close().await.unwrap();
+    // What lists and calls take is looked for like what others take.
+    let refused = Router::new().dynamic_tools(list, call).build("x", "1");
+    let refused = refused.unwrap_err().to_string();
+    assert_eq!(
+        refused.matches("`dynamic_tools` takes `State<").count(),
+        3,
+        "{refused}"
+    );
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use mcp_revisions::service::router::NoArguments;
 use mcp_revisions::service::{Error, Json, RequestContext, Router};
 use mcp_revisions::{Latest, Lifecycle, Revision, latest as mcp};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::io::duplex;
 
 use crate::service::peer::{Peer, revisions};
@@ -45,7 +45,7 @@ struct Profile {
     colour: Colour,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, schemars::JsonSchema)]
 struct User {
     id: String,
 }
@@ -550,6 +550,150 @@ async fn a_tool_answers_with_an_image_and_is_described_after_it_was_added() {
 }
 
 #[tokio::test]
+async fn a_description_belongs_to_the_registration_that_it_follows() {
+    let text = || async { "text" };
+    let router = Router::new()
+        .tool("pixel", "", text)
+        .resource("x://a", "a", text)
+        .described_resource(|resource| resource.with_title("A"))
+        .resource_template("x://{id}/b", "b", |User { id }| async { id })
+        .described_template(|template| template.with_title("B"))
+        .prompt("c", "", text)
+        .described_prompt(|prompt| prompt.with_title("C"));
+    let mut peer = peer_of(Revision::LATEST, router).await;
+    for (method, list, title) in [
+        ("resources/list", "resources", "A"),
+        ("resources/templates/list", "resourceTemplates", "B"),
+        ("prompts/list", "prompts", "C"),
+    ] {
+        let listed = peer.call(method, json!({})).await.unwrap();
+        assert_eq!(listed[list][0]["title"], title, "{listed}");
+    }
+    let refused = Router::new()
+        .tool("pixel", "", text)
+        .resource("x://a", "a", text)
+        .described(|tool| tool.with_title("of which?"))
+        .with_scopes(["x"])
+        .prompt("c", "", text)
+        .described_resource(|resource| resource)
+        .build("", "1");
+    let refused = refused.unwrap_err().to_string();
+    for called in ["described", "with_scopes", "described_resource"] {
+        let problem = format!("`{called}` does not follow a ");
+        assert!(refused.contains(&problem), "{refused}");
+    }
+}
+
+/// Values of the context come in any order, before and behind the arguments.
+#[tokio::test]
+async fn a_function_takes_what_it_needs_of_the_context() {
+    use mcp_revisions::serve::{Principal, Session};
+    use mcp_revisions::service::client::{ResultText, StructuredResult};
+    use mcp_revisions::service::{Blob, Client, Extension, State};
+
+    async fn all(
+        one: State<u8>,
+        other: State<String>,
+        principal: Option<Principal>,
+        User { id }: User,
+        session: Session,
+        inserted: Option<Extension<u16>>,
+    ) -> String {
+        let there = (principal.is_some(), inserted.is_some(), session.is_over());
+        format!("{} {} {id} {there:?}", *one, *other)
+    }
+    async fn last(cx: RequestContext, User { id }: User, one: State<u8>) -> Json<Value> {
+        let twice = cx.blocking(move |call| {
+            call.progress(1, 2);
+            (call.is_cancelled(), *one * 2)
+        });
+        let (is_cancelled, twice) = twice.await.unwrap();
+        Json(json!({"id": id, "twice": twice, "is_cancelled": is_cancelled}))
+    }
+    async fn guarded(_: Principal) -> &'static str {
+        "known"
+    }
+    async fn sure(cx: RequestContext) -> Result<String, Error> {
+        match cx.confirm(format!("Drop {}?", "it")).await {
+            Err(Error::CannotAsk(_)) => Ok("cannot ask".to_owned()),
+            other => Ok(other?.to_string()),
+        }
+    }
+    let pixel = || async { mcp::ImageContent::from_bytes([1, 2, 3], "image/png") };
+    for revision in revisions() {
+        let server = Router::new()
+            .with_state(7_u8)
+            .with_state("text".to_owned())
+            .tool("all", "", all)
+            .tool("last", "", last)
+            .tool("guarded", "", guarded)
+            .tool("sure", "", sure)
+            .tool("pixel", "", pixel)
+            .build("takes", "1")
+            .unwrap();
+        let builder = Client::builder(&mcp_revisions::program!());
+        let only = mcp_revisions::RevisionSet::from_iter([revision]);
+        let client = server.client(builder.with_revisions(only));
+        let user = json!({"id": "ada"});
+        let text = client.call("all", &user).await.unwrap().text();
+        assert_eq!(text, "7 text ada (false, false, false)", "{revision}");
+        let result = client.call("last", &user).await.unwrap();
+        // Older revisions have no structured content.
+        let read = result
+            .structured::<Value>()
+            .or_else(|_| serde_json::from_str(&result.text()));
+        let expected = json!({"id": "ada", "twice": 14, "is_cancelled": false});
+        assert_eq!(read.unwrap(), expected, "{revision}");
+        let refused = client.call("guarded", &json!({})).await.unwrap_err();
+        let refused = refused.to_string();
+        assert!(refused.contains("no principal"), "{refused}");
+        let text = client.call("sure", &json!({})).await.unwrap().text();
+        assert_eq!(text, "cannot ask", "{revision}");
+        let drawn = client.call("pixel", &json!({})).await.unwrap();
+        let mcp::ContentBlock::Image(image) = &drawn.content[0] else {
+            panic!("{drawn:?}")
+        };
+        assert_eq!(image.bytes().unwrap(), [1, 2, 3], "{revision}");
+        client.close().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_handler_is_tested_without_a_transport() {
+    let (cx, call) = RequestContext::for_test().await.unwrap();
+    call.answer(json!({"name": "Ada", "age": 36, "colour": "blue"}));
+    let profile: Profile = cx.elicit("Who are you?").await.unwrap();
+    assert_eq!((&*profile.name, profile.age), ("Ada", Some(36)));
+    // A form without an answer is declined.
+    assert!(!cx.confirm("Sure?").await.unwrap());
+    assert_eq!(count(cx).await, "done");
+    let record = call.end().await;
+    assert_eq!(record.questions, ["Who are you?", "Sure?"], "{record:?}");
+    assert_eq!(record.progress.len(), 1, "{record:?}");
+    assert_eq!(record.progress[0].total, Some(100.0));
+    assert_eq!(record.logs.len(), 1);
+}
+
+#[test]
+fn an_error_is_asked_for_its_kind_and_its_cause() {
+    use std::error::Error as _;
+    use std::io;
+
+    let refused = Error::from(io::Error::from(io::ErrorKind::ConnectionRefused));
+    let Error::Transport(transport) = &refused else {
+        panic!("{refused}")
+    };
+    assert_eq!(transport.kind(), Some(io::ErrorKind::ConnectionRefused));
+    let system = refused.source().and_then(|cause| cause.source());
+    assert!(
+        system.is_some_and(|system| system.is::<io::Error>()),
+        "{refused:?}"
+    );
+    let broken = Error::from(JsonObject::from_text("x").unwrap_err());
+    assert!(broken.source().is_some(), "{broken:?}");
+}
+
+#[tokio::test]
 async fn a_handler_reads_the_meta_of_its_call() {
     let trace = |cx: RequestContext<Latest>| async move {
         let parent = cx.meta().and_then(|meta| meta.get("traceparent"));
@@ -683,7 +827,7 @@ async fn texts_of_a_uri_and_of_a_prompt_are_read_as_what_the_handler_takes() {
 }
 
 /// The only text of a result that tells of an error.
-fn failure(result: &serde_json::Value) -> String {
+fn failure(result: &Value) -> String {
     assert_eq!(result["isError"], true, "{result}");
     result["content"][0]["text"].as_str().unwrap().to_owned()
 }

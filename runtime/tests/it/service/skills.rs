@@ -438,8 +438,8 @@ impl LyingServer {
     /// Connects a client, which lists the skills and loads the first one.
     async fn load(&self) -> Result<mcp_revisions::service::client::LoadedSkill, SkillError> {
         let (sends, reads) = (self.sends.clone(), Arc::clone(&self.reads));
-        let list = |_, _| async { Ok::<_, Error>(mcp::ListResourcesResult::new(Vec::new())) };
-        let read = move |uri: String, _| {
+        let list = || async { Vec::<mcp::Resource>::new() };
+        let read = move |uri: String| {
             let text = if uri == URI {
                 sends.clone()
             } else {

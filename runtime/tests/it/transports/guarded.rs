@@ -318,7 +318,7 @@ impl Servers {
                 assert!(after.contains("no-store"), "{after}");
             });
         };
-        OAuth::builder(&http, settings, false, browser)
+        OAuth::builder(&http, settings, browser)
     }
 
     /// Returns a provider that keeps its tokens in a store.
@@ -328,9 +328,9 @@ impl Servers {
         wait: Duration,
         gate: watch::Receiver<bool>,
     ) -> OAuth {
-        let builder = self.builder(Settings::new(&self.url), gate).wait(wait);
+        let builder = self.builder(Settings::new(&self.url), gate).with_wait(wait);
         match store {
-            Some(store) => builder.store(store).build(),
+            Some(store) => builder.with_store(store).build(),
             None => builder.build(),
         }
     }

@@ -222,7 +222,7 @@ async fn a_stream_of_something_else_is_no_server() {
         let refused = call(&client().http(http), "hello").await;
         assert!(refused.is_err(), "{refused:?}");
         // The probe, and `initialize` in each revision: nothing is sent twice.
-        let steps = mcp_revisions::Revision::NEGOTIATED.len();
+        let steps = Revision::NEGOTIATED.len();
         assert_eq!(posts.load(Ordering::SeqCst), steps, "{events:?}");
     }
 }

@@ -6,11 +6,11 @@ mod guarded;
 mod http;
 mod http_sse;
 mod lines;
-mod oauth;
 mod quirks;
 mod session;
 mod sign_in;
 mod tls;
+mod verifiers;
 
 use mcp_revisions::Latest;
 use mcp_revisions::latest as mcp;

@@ -19,10 +19,14 @@ pub struct MistakeRow {
 pub enum MistakeFate {
     /// This value stands for an absent one, for `null`, and for one that cannot be read.
     Value(&'static str),
+    /// This value stands for an absent one and for `null`, and for no other.
+    Absent(&'static str),
     /// This value stands for an absent one beside the member of this name.
     Beside(&'static str, &'static str),
-    /// The first text stands for the second.
+    /// The first value stands for the second.
     Means(&'static str, &'static str),
+    /// A list with this value among others stands for it.
+    Among(&'static str),
     /// A value of another kind stands in an object, as this member.
     Within(&'static str),
     /// A value of this kind stands for a text, with the value in the place of `_`.
@@ -48,6 +52,8 @@ pub enum ValueKind {
     Number,
     /// `true`.
     True,
+    /// `false`.
+    False,
 }
 
 impl ValueKind {
@@ -58,6 +64,7 @@ impl ValueKind {
             Self::String => value.starts_with('"'),
             Self::Number => value.starts_with(|it: char| it == '-' || it.is_ascii_digit()),
             Self::True => value == "true",
+            Self::False => value == "false",
         };
         is_it.then(|| template.replacen('_', value, 1))
     }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
+use crate::json::{Elements, Json};
 use crate::reader::Reader;
 use crate::text;
 
@@ -12,6 +13,17 @@ pub(super) fn is_empty_array(value: &str) -> bool {
         .strip_prefix('[')
         .and_then(|rest| rest.strip_suffix(']'));
     inner.is_some_and(|inner| inner.trim().is_empty())
+}
+
+/// Returns whether two texts are the same JSON, in whatever spelling.
+pub(super) fn is_same(value: &str, other: &str) -> bool {
+    let [value, other] = [value, other].map(Json::from_text);
+    value.is_ok_and(|value| other.is_ok_and(|other| value == other))
+}
+
+/// Returns whether a text is a list that has this value among its entries.
+pub(super) fn holds(value: &str, one: &str) -> bool {
+    Elements::of(value).any(|entry| is_same(entry, one))
 }
 
 /// Returns where the member of this name stands in an object, the first value of the text: its key, its value and its end.
@@ -50,8 +62,7 @@ pub(super) fn only(list: &str, but: &str, object: &str) -> Option<String> {
     let mut found = None;
     while array.next(&mut reader).ok()? {
         let entry = reader.text_of_value().ok()?;
-        let is_other = super::super::json::Json::from_text(entry).ok()?
-            != super::super::json::Json::from_text(but).ok()?;
+        let is_other = !is_same(entry, but);
         if is_other && found.replace(entry).is_some() {
             return None;
         }
@@ -93,6 +104,6 @@ pub(super) fn without_lone_surrogates(value: &str) -> Option<String> {
     let whole = text::unescape_lossy(raw);
     let mut text = String::new();
     // Writing to a string does not fail.
-    let _ = write!(text, "{}", crate::json::Json::of(&*whole).text());
+    let _ = write!(text, "{}", Json::of(&*whole).text());
     Some(text)
 }

@@ -118,11 +118,8 @@ fn run_flow(input: &[u8]) -> Result<Signature, String> {
             FlowStep::Wait(..) => flow.waited(),
             FlowStep::Listen(_) => flow.listening("http://127.0.0.1:50000/callback"),
             FlowStep::Open(page) => {
-                let state = page
-                    .split_once("&state=")
-                    .map_or("", |(_, rest)| rest.split('&').next().unwrap_or(""));
                 let (_, query) = line().unwrap_or_default();
-                flow.returned(query.replace("{state}", state));
+                flow.returned(query.replace("{state}", page.state.expose()));
                 behaviour.push_str("Open");
             }
             FlowStep::Keep(kept) => {

@@ -147,7 +147,8 @@ fn conversions_take_linear_time() {
     let convert = |name: &'static str, from: Revision, to: Revision| {
         move |text: &str| {
             let cx = Context::new(UnknownFields::Drop);
-            let outcome = mcp_revisions_core::convert(Subject::Type(name), from, to, text, cx);
+            let outcome =
+                mcp_revisions_core::values::convert(Subject::Type(name), from, to, text, cx);
             let _ = black_box(outcome).unwrap();
         }
     };

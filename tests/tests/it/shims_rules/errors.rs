@@ -8,7 +8,7 @@ fn of(method: &str, from: Revision, to: Revision, code: i64) -> Outcome<ErrorObj
         r#"{{"code":{code},"message":"m","data":{{"uri":"x"}}}}"#
     ))
     .unwrap();
-    mcp_revisions_core::convert_error(method, from, to, error, Context::default())
+    mcp_revisions_core::values::convert_error(method, from, to, error, Context::default())
 }
 
 #[track_caller]

@@ -32,7 +32,7 @@ fn convert(
     text: &str,
     cx: Context,
 ) -> Outcome<String> {
-    match mcp_revisions_core::convert(subject, from, to, text, cx) {
+    match mcp_revisions_core::values::convert(subject, from, to, text, cx) {
         Ok(outcome) => outcome.map(Json::into_text),
         Err(failure) => panic!("{failure}: {text}"),
     }

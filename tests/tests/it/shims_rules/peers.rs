@@ -172,7 +172,7 @@ fn a_server_that_gives_up_its_own_request_ends_no_other() {
 }
 
 fn error(method: &str, from: Revision, to: Revision, code: i64) -> Outcome<ErrorObject> {
-    mcp_revisions_core::convert_error(
+    mcp_revisions_core::values::convert_error(
         method,
         from,
         to,

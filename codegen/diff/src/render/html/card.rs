@@ -1,11 +1,12 @@
 //! A change as a card of the page: its shapes side by side, verdicts, witness and facts.
 
-use mcp_revisions_schema::sorted::SortedSet;
+use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
 
 use minijinja::{Value, context};
 
 use super::super::themes::{ThemeChange, has_twin, listed_paths};
 use super::super::{rules_met, verdict_word};
+use super::matrix::asked_by;
 use crate::words::joined;
 use crate::{Diff, View, WirePath, direction_id};
 
@@ -16,7 +17,20 @@ pub(super) fn of(pair: &str, diff: &Diff, change: &ThemeChange<'_>) -> Value {
     let path_count = main.len() - twins / 2;
     let paths = || change.rows().iter().flat_map(|row| &row.paths);
     let directions = paths().map(|path| direction_id(path.direction));
-    let methods = paths().map(|path| path.method.as_str());
+    // The rows of each exchange, as the matrix counts them: `C2S:tools/call=3`.
+    let mut counts: SortedMap<(&str, &str), usize> = SortedMap::new();
+    for row in change.rows() {
+        let exchanges = row
+            .paths
+            .iter()
+            .map(|path| (asked_by(path), path.method.as_str()));
+        for exchange in exchanges.collect::<SortedSet<_>>() {
+            *counts.entry(exchange).or_default() += 1;
+        }
+    }
+    let counts = counts
+        .iter()
+        .map(|((sender, method), count)| format!("{sender}:{method}={count}"));
     let id = |fingerprint: &str| format!("{pair}.{fingerprint}");
     let told = row.kind.explain();
     let mut places: Vec<String> = (change.rows().iter().flat_map(|row| &row.places))
@@ -59,7 +73,7 @@ pub(super) fn of(pair: &str, diff: &Diff, change: &ThemeChange<'_>) -> Value {
             None => change.line(),
         },
         directions => each_once(directions),
-        methods => each_once(methods),
+        counts => joined(counts, " "),
         from => change.from().map(ToString::to_string).collect::<Value>(),
         before => row.before.as_ref().map(shape),
         after => row.after.as_ref().map(shape),

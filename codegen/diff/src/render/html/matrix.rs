@@ -71,7 +71,7 @@ fn impact(diffs: &[Diff]) -> Impact<'_> {
 }
 
 /// Returns who sends the message that a path belongs to: results travel against their requests.
-fn asked_by(path: &WirePath) -> &'static str {
+pub(super) fn asked_by(path: &WirePath) -> &'static str {
     direction_id(match path.part {
         ExchangePart::Result => path.direction.back(),
         _ => path.direction,

@@ -11,9 +11,9 @@ mcp_wire::record! {
         3 "annotations": optional annotations;
         4 "description": optional description;
         5 "icons": optional icons;
-        0 "inputSchema": required input_schema;
+        0 "inputSchema": required input_schema in mcp_wire::Frame::members("Tool.inputSchema", &["$schema", "type"], &[1], &[mcp_wire::Frame::String, mcp_wire::Frame::Constant("object")]);
         1 "name": required name;
-        6 "outputSchema": optional output_schema;
+        6 "outputSchema": optional output_schema in mcp_wire::Frame::members("Tool.outputSchema", &["$schema"], &[], &[mcp_wire::Frame::String]);
         7 "title": optional title;
     }
 }

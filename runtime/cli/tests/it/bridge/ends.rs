@@ -207,6 +207,34 @@ fn a_server_that_cannot_be_meant_is_a_matter_of_usage() {
         (&["my-server"], "expected http:// or https://"),
         (&["http:///mcp"], "no host"),
         (&[], "<URL|COMMAND|--config <FILE>>"),
+        (&["htp://x", "y"], "expected http:// or https://"),
+        (
+            &["--combine", "--", "cat"],
+            "--combine is for the servers of a file",
+        ),
+        (&["--list-timeout", "3", "--", "cat"], "--combine"),
+        (
+            &["--client-id", "x", "--", "cat"],
+            "--client-id is for a server at a URL",
+        ),
+        (
+            &["--no-browser", "--", "cat"],
+            "--no-browser is for a server at a URL",
+        ),
+        (
+            &["--auth", "off", "--", "cat"],
+            "--auth is for a server at a URL",
+        ),
+        (
+            &["--header", "A: b", "--", "cat"],
+            "cannot be used with '[COMMAND]...'",
+        ),
+        (
+            &["--metrics", "/m", "--", "cat"],
+            "--metrics is for an HTTP listener",
+        ),
+        (&["--guard-scope", "x", "--", "cat"], "--guard"),
+        (&["--tool-for-scope", "a=b", "--", "cat"], "--guard"),
         (
             &[
                 "http://127.0.0.1:1/mcp",

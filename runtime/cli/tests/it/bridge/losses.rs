@@ -41,6 +41,29 @@ fn losses_are_told_and_refused_where_they_are_not_put_up_with() {
     assert!(value(&talk.answers(&[list])[&list])["tools"].is_array());
 }
 
+/// The losses of the one conversion count: of what travels as an unknown field nothing is lost.
+#[test]
+fn what_is_preserved_is_not_refused() {
+    let options = [
+        "--loss-log",
+        "off",
+        "--unknown-fields",
+        "preserve",
+        "--reject-loss",
+        "cosmetic",
+    ];
+    let mut talk = Talk::new(Revision::V2025_03_26, bridge(&options, Revision::LATEST));
+    let list = talk.ask(OutgoingRequest::new("tools/list", None));
+    let answer = value(&talk.answers(&[list])[&list]);
+    let tools = answer["tools"]
+        .as_array()
+        .unwrap_or_else(|| panic!("{answer}"));
+    assert!(
+        tools.iter().any(|tool| tool["title"] == "Where"),
+        "{answer}"
+    );
+}
+
 /// A request and a result of which something would be lost that is not accepted: each is answered with an error, and has
 /// a line in the log.
 #[test]
@@ -78,6 +101,32 @@ fn what_is_not_put_up_with_is_refused_and_told() {
         let message = row["message"].as_str().unwrap();
         assert!(message.starts_with("refused: semantic at "), "{message}");
     }
+}
+
+/// A person reads standard error: a list may have dozens of losses of one kind.
+#[test]
+fn cosmetic_losses_of_one_kind_are_one_line_on_standard_error_and_each_one_in_a_file() {
+    let losses = Path::new(env!("CARGO_TARGET_TMPDIR")).join("each.jsonl");
+    let name = losses.to_str().unwrap();
+    let lines = |options: &[&str], told: fn(&str, &str) -> String| {
+        let mut talk = Talk::new(Revision::V2025_03_26, bridge(options, Revision::LATEST));
+        let list = talk.ask(OutgoingRequest::new("tools/list", None));
+        talk.answers(&[list]);
+        let (_, said) = talk.ends();
+        let told = told(&said, options[1]);
+        let lines: Vec<&str> = told.lines().filter(|line| line.starts_with('{')).collect();
+        let rows = talked(&lines.join("\n")).into_iter();
+        rows.filter(|row| row["method"] == "tools/list" && row["severity"] == "cosmetic")
+            .collect::<Vec<Value>>()
+    };
+    let each = lines(&["--loss-log", name], |_, file| {
+        std::fs::read_to_string(file).unwrap()
+    });
+    let summed = lines(&["--loss-log", "stderr"], |said, _| said.to_owned());
+    assert!(summed.len() < each.len(), "{summed:?}");
+    let count = |row: &Value| row["count"].as_u64().unwrap_or(1);
+    assert_eq!(summed.iter().map(count).sum::<u64>(), each.len() as u64);
+    assert!(each.iter().all(|row| row["count"].is_null()));
 }
 
 /// The one is answered with an error, the other with nothing: neither shows what became of it.

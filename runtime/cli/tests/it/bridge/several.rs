@@ -159,17 +159,17 @@ fn each_server_of_a_hosts_file_has_a_path_and_is_listed() {
         }),
     );
     let (_bridge, port, _lines) = listening(&file, &[]);
-    assert_eq!(sum(port, "/old-one/mcp", "add"), "3.5");
+    assert_eq!(sum(port, "/old-one-ce2b25de/mcp", "add"), "3.5");
     assert_eq!(sum(port, "/new/mcp", "add"), "3.5");
     let index = exchange(port, "GET /", "", "");
     let listed: Value = serde_json::from_str(index.split("\r\n\r\n").nth(1).unwrap()).unwrap();
     assert_eq!(
         listed["mcpServers"]["old one"]["url"],
-        format!("http://127.0.0.1:{port}/old-one/mcp")
+        format!("http://127.0.0.1:{port}/old-one-ce2b25de/mcp")
     );
     let nowhere = exchange(port, "GET /other/mcp", "", "");
     assert!(
-        nowhere.starts_with("HTTP/1.1 404") && nowhere.contains("/new/mcp, /old-one/mcp"),
+        nowhere.starts_with("HTTP/1.1 404") && nowhere.contains("/new/mcp, /old-one-ce2b25de/mcp"),
         "{nowhere}"
     );
     assert!(exchange(port, "GET /healthz", "", "").starts_with("HTTP/1.1 200"));
@@ -291,13 +291,27 @@ fn a_file_that_is_read_again_leaves_alone_what_it_does_not_change() {
         assert_eq!(sum(port, &path("stays"), &tool("stays")), "3.5");
         assert_eq!(sum(port, &path("goes"), &tool("goes")), "3.5");
         assert_eq!(starts(&file, "stays"), before + 1);
-        file.write(&json!({ "stays": { "command": 7 } }));
+        std::fs::write(&file.0, "{").unwrap();
         hang_up();
-        let mistake = told(&lines, "not loaded again");
+        told(&lines, "not loaded again");
+        // A mistake costs its entry.
+        file.write(&json!({ "stays": stays, "goes": { "command": 7 } }));
+        hang_up();
+        let why = "`command`: expected a text, found a number";
+        told(
+            &lines,
+            &format!("mcp.json: server `goes` cannot be used: {why}"),
+        );
+        let call = json!({ "name": tool("goes"), "arguments": {} });
+        let refused = asked(port, &path("goes"), "tools/call", call);
         assert!(
-            mistake
-                .contains("mcp.json: server `stays`, `command`: expected a text, found a number"),
-            "{mistake}"
+            refused["error"]["message"].as_str().unwrap().contains(why),
+            "{refused}"
+        );
+        let health = exchange(port, "GET /healthz", "", "");
+        assert!(
+            health.starts_with("HTTP/1.1 200") && health.contains("goes: `command`"),
+            "{health}"
         );
         let comes = definition(Revision::LATEST, Path::new("comes"));
         file.write(&json!({ "stays": stays, "comes": comes }));
@@ -349,13 +363,65 @@ fn the_servers_of_a_hosts_file_are_one_server_over_stdio() {
     }
 }
 
+/// The names of servers, and the variables that they name, are each one's own.
+#[cfg(unix)]
+#[test]
+fn servers_of_a_hosts_file_have_any_name_and_no_variable_of_another() {
+    let shows = |own: &str| {
+        let script = format!(r#"env > "{own}/environment"; exec "$0" "$@""#);
+        let mut words = vec![json!("-c"), json!(script)];
+        let mut peer = definition(Revision::LATEST, Path::new("any"));
+        words.push(peer["command"].take());
+        words.append(peer["args"].as_array_mut().unwrap());
+        json!({ "command": "sh", "args": words, "env": { "OWN": "${OWN_TOKEN:-own}", "NULL_TOKEN": null } })
+    };
+    let far = json!({ "url": "http://127.0.0.1:1/", "headers": { "Authorization": "Bearer ${FAR_TOKEN}" } });
+    let off = json!({ "disabled": true, "env": {} });
+    let file = File::new("any", &json!({}));
+    let own = shows(file.0.parent().unwrap().to_str().unwrap());
+    file.write(&json!({ "日本": own, "日本語": far, "off": off }));
+    let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
+        .args(["bridge", "--combine", "--list-timeout", "3", "--config"])
+        .arg(&file.0)
+        .envs([
+            ("FAR_TOKEN", "far"),
+            ("OWN_TOKEN", "mine"),
+            ("NULL_TOKEN", "null"),
+            ("FREE", "free"),
+        ])
+        .env("STARTED_IN", file.0.parent().unwrap())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut talk = Talk::new(Revision::V2025_11_25, child);
+    let listed = talk.ask(OutgoingRequest::new("tools/list", None));
+    let listed = value(&talk.answers(&[listed])[&listed]);
+    let name = listed["tools"][0]["name"].as_str().unwrap();
+    assert!(name.starts_with("server-") && name.is_ascii(), "{listed}");
+    let asked = talk.tool(name.strip_suffix("_add").map_or(name, |_| name));
+    talk.answers(&[asked]);
+    let environment = std::fs::read_to_string(file.0.with_file_name("environment")).unwrap();
+    let has = |line: &str| environment.lines().any(|it| it == line);
+    assert!(
+        has("OWN=mine") && has("OWN_TOKEN=mine") && has("FREE=free"),
+        "{environment}"
+    );
+    assert!(environment.contains("PATH="), "{environment}");
+    assert!(
+        !environment.contains("FAR_TOKEN") && !environment.contains("NULL_TOKEN"),
+        "{environment}"
+    );
+}
+
 #[test]
 fn options_that_say_no_place_for_several_servers_are_refused() {
     let file = File::new("refused", &json!({ "x": { "command": "x" } }));
     for (options, why) in [
         (&[][..], "--combine"),
         (&["--listen", "http://127.0.0.1:0/other"], "/NAME/mcp"),
-        (&["--combine", "--header", "A:b"], "--header"),
+        (&["--combine", "--http-sse", "/sse"], "--http-sse"),
     ] {
         let told = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
             .args(["bridge", "--config"])

@@ -1,7 +1,7 @@
 //! The sign-in of a bridge to a server that wants one, and what is written of it: no log, record, error or list of processes has a
 //! secret.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 use std::thread;
@@ -9,7 +9,7 @@ use std::thread;
 use mcp_revisions_core::Revision;
 use serde_json::json;
 
-use super::guarded::{GUARDED, GuardedServer, SECRET, folder, request, run};
+use super::guarded::{GUARDED, GuardedServer, SECRET, folder, request, run, run_in};
 use super::http::{Program, exchange, post_with};
 use super::several::told;
 use crate::Run;
@@ -75,9 +75,19 @@ fn a_sign_in_its_refresh_its_failure_and_its_end_leave_no_secret_in_logs_records
         run(&["auth", "status", "--json", "--auth-store", &store], &[]),
         0,
     );
-    keep(run(&["auth", "check", &url], &[]), 0);
+    let check = keep(run(&["auth", "check", &url], &[]), 0);
+    for foreseen in [
+        "client: one that registers itself",
+        "PKCE: S256",
+        "scopes: read",
+    ] {
+        assert!(check.out.contains(foreseen), "{}", check.out);
+    }
+    let again = keep(run(&["login", "--auth-store", &store, &url], &[]), 0);
+    assert!(again.out.starts_with("signed in already"), "{}", again.out);
     let out = keep(run(&["logout", "--auth-store", &store, &url], &[]), 0);
-    assert_eq!(out.out, format!("signed out of {url}\n"));
+    let revoked = "; revoked: refresh token, access token";
+    assert_eq!(out.out, format!("signed out of {url}{revoked}\n"));
     let revoked = server.seen.lock().unwrap().revoked.clone();
     assert_eq!(revoked, ["s3cret-refresh-2", "s3cret-access-2"]);
     // A sign-in that fails at its end, of a program without a store.
@@ -136,10 +146,12 @@ fn a_person_who_signs_out_of_all_servers_is_told_for_each_and_no_file_stays() {
         let found = lines.find_map(|line| line.strip_prefix(&*begins));
         found.unwrap_or_else(|| panic!("{}", out.out)).to_owned()
     };
-    assert_eq!(line(&one), "");
+    assert_eq!(line(&one), "; revoked: refresh token, access token");
     let why = line(&other);
     assert!(
-        why.contains("not revoked there") && why.contains("503"),
+        why.contains("not revoked: access token (")
+            && why.contains("503")
+            && why.contains("valid for"),
         "{why}"
     );
     assert!(out.out.ends_with("removed: 2\n"), "{}", out.out);
@@ -147,6 +159,90 @@ fn a_person_who_signs_out_of_all_servers_is_told_for_each_and_no_file_stays() {
     assert_eq!(revoked, ["s3cret-refresh-1", "s3cret-access-1"]);
     let (status, _) = run(&["auth", "status", "--auth-store", &store], &[]);
     assert_eq!(status.out, "not signed in\n");
+}
+
+#[test]
+fn a_bridge_without_a_folder_for_tokens_signs_in_and_says_that_they_are_not_stored() {
+    let server = GuardedServer::start();
+    let none = ["HOME", "XDG_STATE_HOME", "MCP_REV_AUTH_STORE"].map(|name| (name, ""));
+    let client = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
+    let talk = [
+        request(1, "initialize", client),
+        request(2, "tools/call", json!({"name": "hello", "arguments": {}})),
+    ];
+    let bridge = ["bridge", "--no-browser", "--loss-log", "off", &server.url()];
+    let (signed_in, _) = run_in(&none, None, &bridge, &talk);
+    assert_eq!(signed_in.code, 0, "{}", signed_in.err);
+    assert!(signed_in.out.contains("\"hello\""), "{}", signed_in.out);
+    for words in ["the tokens are not stored", "--auth-store"] {
+        assert!(signed_in.err.contains(words), "{}", signed_in.err);
+    }
+    // A person signs in by hand only where that is of use.
+    let (login, _) = run_in(&none, None, &["login", "--no-browser", &server.url()], &[]);
+    assert!(
+        login.code != 0 && login.err.contains("--auth-store"),
+        "{}",
+        login.err
+    );
+    assert_eq!(server.seen.lock().unwrap().tokens, 1);
+}
+
+#[test]
+fn a_person_at_another_machine_learns_the_port_and_pastes_the_address_at_which_the_browser_ended() {
+    let (server, folder) = (GuardedServer::start(), folder("sign-in-pasted"));
+    let store = folder.join("store").display().to_string();
+    let mut login = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
+        .args([
+            "--color",
+            "never",
+            "login",
+            "--auth-store",
+            &store,
+            &server.url(),
+        ])
+        .env_remove("DISPLAY")
+        .env_remove("WAYLAND_DISPLAY")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(login.stderr.take().unwrap()).lines();
+    let mut next = |start: &str| {
+        let found = lines.find_map(|line| line.ok().filter(|line| line.starts_with(start)));
+        found.unwrap_or_else(|| panic!("no line {start}"))
+    };
+    let page = next("http");
+    let (_, port) = page.split_once("127.0.0.1%3A").unwrap();
+    let port = port.split('%').next().unwrap();
+    let words = next("for a browser on another machine");
+    for expected in [
+        format!("ssh -L {port}:127.0.0.1:{port}"),
+        "--auth device".to_owned(),
+    ] {
+        assert!(words.contains(&expected), "{words}");
+    }
+    let host = server.origin.split('/').nth(2).unwrap();
+    let path = page.split_once(host).unwrap().1;
+    let answer = exchange(
+        host.split(':').nth(1).unwrap().parse().unwrap(),
+        &format!("GET {path}"),
+        "",
+        "",
+    );
+    let address = answer
+        .lines()
+        .find_map(|line| line.strip_prefix("Location: "));
+    let mut input = login.stdin.take().unwrap();
+    writeln!(input, "http://evil.example/callback?code=x").unwrap();
+    assert!(next("expected").contains("127.0.0.1:PORT/callback"));
+    writeln!(input, "{}", address.unwrap()).unwrap();
+    let done = login.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&done.stdout);
+    assert!(
+        done.status.success() && said.starts_with("signed in: "),
+        "{said}"
+    );
 }
 
 #[test]

@@ -120,3 +120,32 @@ fn the_traffic_with_a_server_is_of_the_revision_of_its_client() {
         assert!(first.contains(client.protocol_version()), "{first}");
     }
 }
+
+/// Launchers such as `npx` take `--` for themselves.
+#[cfg(unix)]
+#[test]
+fn a_command_is_understood_without_the_separator() {
+    let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
+        .args([
+            "--color",
+            "never",
+            "bridge",
+            "--loss-log",
+            "off",
+            "env",
+            "-u",
+            "HOME",
+        ])
+        .arg(peer())
+        .args(["--only", Revision::LATEST.id()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut talk = Talk::new(Revision::V2025_06_18, child);
+    let add = talk.tool("add");
+    let answer = value(&talk.answers(&[add])[&add]);
+    assert_eq!(answer["content"][0]["text"], "3.5", "{answer}");
+    assert_eq!(talk.ends().0, Some(0));
+}

@@ -72,6 +72,9 @@ fn who_cancels_has_to_be_said() {
     assert_eq!(run(&[&up[..], &["-"]].concat(), text).code, 2);
     let of = |sender| run(&[&up[..], &["--sender", sender, "-"]].concat(), text).code;
     assert_eq!((of("client"), of("server")), (0, 5));
+    // Where both mean the same, nobody is asked.
+    let told = between("2025-06-18", "2024-11-05", &[], text);
+    assert_eq!((told.code, told.out.trim()), (0, text), "{}", told.err);
 }
 
 #[test]
@@ -204,6 +207,119 @@ fn losses_and_faults_of_a_whole_message_are_told_by_their_place_in_it() {
     let told = between("2025-11-25", "2025-06-18", &["--json"], wrong);
     let row: Value = serde_json::from_str(&told.out).unwrap();
     assert_eq!(row["pointer"], "/params/name", "{row}");
+}
+
+/// What two peers of one revision say to each other is not judged, and not written anew.
+#[test]
+fn equal_revisions_pass_untouched() {
+    for (method, result) in [
+        (
+            "tools/call",
+            r#"{"content":[{"type":"text", "text":"3"}],"isError":"no"}"#,
+        ),
+        (
+            "tools/call",
+            r#"{"content":[{"type":"text","text":"3","annotations":5}]}"#,
+        ),
+        (
+            "tools/call",
+            r#"{"content":[{"type":"new-block"}], "x":1.0}"#,
+        ),
+        ("com.example/own", r#"[ 1 ]"#),
+    ] {
+        let message = format!(r#"{{"jsonrpc":"2.0", "id":1, "result":{result}}}"#);
+        for revision in ["2024-11-05", "2025-06-18", "2026-07-28"] {
+            let told = between(revision, revision, &["--method", method], &message);
+            let expected = (0, format!("{message}\n"), "");
+            assert_eq!((told.code, told.out, &*told.err), expected);
+        }
+        let part = ["--method", "tools/call", "--part", "result"];
+        let told = between("2025-06-18", "2025-06-18", &part, result);
+        assert_eq!((told.code, told.out), (0, format!("{result}\n")));
+    }
+}
+
+#[test]
+fn a_message_that_cannot_be_read_costs_no_other_of_its_batch() {
+    let batch = r#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{"cursor":5}},7,
+        {"jsonrpc":"2.0","id":3,"method":"no/such"},{"jsonrpc":"2.0","id":4,"method":"ping"}]"#;
+    let told = between("2025-03-26", "2024-11-05", &["--json"], batch);
+    assert_eq!(told.code, 1, "{}", told.err);
+    let rows: Vec<Value> = (told.out.lines())
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let found: Vec<(&str, &str)> = rows
+        .iter()
+        .map(|row| {
+            (
+                row["status"].as_str().unwrap(),
+                row["pointer"].as_str().unwrap_or(""),
+            )
+        })
+        .collect();
+    let invalid = |pointer| ("invalid", pointer);
+    let expected = [
+        ("exact", ""),
+        invalid("/1/params/cursor"),
+        invalid("/2"),
+        invalid("/3"),
+        ("exact", ""),
+    ];
+    assert_eq!(found, expected);
+    let told = between("2025-03-26", "2024-11-05", &[], batch);
+    assert_eq!(
+        (told.code, told.out.lines().count()),
+        (1, 2),
+        "{}",
+        told.out
+    );
+    assert!(told.err.contains("at /1/params/cursor"), "{}", told.err);
+}
+
+/// `--type` names the message that `--method` names, and both are as tolerant.
+#[test]
+fn the_type_of_a_message_and_its_method_judge_alike() {
+    let listed = r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","tools":[]}}"#;
+    let called = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"roots":true}}}}"#;
+    for (ty, method, text) in [
+        (
+            "ListToolsResultResponse",
+            &["--method", "tools/list"][..],
+            listed,
+        ),
+        ("CallToolRequest", &[], called),
+    ] {
+        let by_type = between("2026-07-28", "2025-11-25", &["--type", ty], text);
+        let by_method = between("2026-07-28", "2025-11-25", method, text);
+        assert_eq!(
+            (by_type.code, &by_type.out),
+            (4, &by_method.out),
+            "{}",
+            by_type.err
+        );
+        assert_eq!(by_type.err, by_method.err);
+    }
+    let told = between(
+        "2026-07-28",
+        "2025-11-25",
+        &["--type", "ListToolsRequest"],
+        called,
+    );
+    assert_eq!((told.code, &*told.out), (1, ""), "{}", told.err);
+    // A type that the revision lacks is not there, whatever its name means elsewhere.
+    let told = between(
+        "2025-11-25",
+        "2025-06-18",
+        &["--type", "CallToolResultResponse"],
+        listed,
+    );
+    assert_eq!((told.code, &*told.out), (2, ""), "{}", told.err);
+    assert!(
+        told.err
+            .contains("no type `CallToolResultResponse` in 2025-11-25"),
+        "{}",
+        told.err
+    );
 }
 
 #[test]

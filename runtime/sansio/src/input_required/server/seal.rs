@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -19,6 +20,7 @@ const TAG: usize = 32;
 const HEAD: usize = 9;
 
 /// Signs states by HMAC-SHA256, and counts the tickets of suspended requests.
+#[derive(Clone)]
 pub(crate) struct Seal {
     /// The first signs, all verify; empty if the system has no randomness, and then nothing is signed.
     keys: Vec<[u8; 32]>,
@@ -26,13 +28,13 @@ pub(crate) struct Seal {
     is_given: bool,
     /// The time since 1970 at which the clock of the driver is at zero.
     epoch: Duration,
-    next: AtomicU64,
+    next: Arc<AtomicU64>,
     /// The number of this replica, once it has one.
     home: Option<u32>,
     /// Set if only this replica can go on with the application's own states.
     keeps_own: bool,
     /// The application's own states that were used, where each is good once.
-    spent: Option<SpentStates>,
+    spent: Option<Arc<SpentStates>>,
 }
 
 /// The meaning of a state.
@@ -166,7 +168,7 @@ impl Seal {
             keys: Vec::from_iter(key),
             is_given: false,
             epoch: Duration::ZERO,
-            next: AtomicU64::new(first()),
+            next: Arc::new(AtomicU64::new(first())),
             home: None,
             keeps_own: false,
             spent: None,
@@ -188,7 +190,7 @@ impl Seal {
 
     /// Counts the tickets of this replica.
     pub(crate) fn count_for(&mut self, home: u32) {
-        self.next = AtomicU64::new(u64::from(home) << 32);
+        self.next = Arc::new(AtomicU64::new(u64::from(home) << 32));
         self.home = Some(home);
     }
 

@@ -13,7 +13,7 @@ use crate::json::with_members;
 use crate::limits::deadline;
 use crate::server::Server;
 use crate::server::state::ServerState;
-use mcp_revisions_core::is_handshake;
+use mcp_revisions_core::translate::is_handshake;
 
 impl Server {
     /// Returns the ticket of a retried request, if this server signed it: over HTTP the request belongs

@@ -5,7 +5,8 @@
 
 use std::time::Duration;
 
-use mcp_revisions_core::{Context, Loss, RequiresState, Revision, TABLES};
+use mcp_revisions_core::values::TABLES;
+use mcp_revisions_core::{Context, Loss, RequiresState, Revision};
 use mcp_wire::{ErrorObject, Json, JsonObject, Map};
 
 use super::seal::{Bound, Broken, Issued};

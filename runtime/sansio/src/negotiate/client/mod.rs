@@ -1,6 +1,6 @@
-//! From the first request to a settled revision: the probe, the handshake, and what follows when the server refuses one.
+//! From the first request to a settled revision: the probe, the handshake, what follows when the server refuses one, and what
+//! the server states of itself in its answer.
 
-mod facts;
 pub mod lifecycle;
 pub(crate) mod stage;
 pub(crate) mod statuses;
@@ -8,17 +8,18 @@ pub(crate) mod statuses;
 use std::time::Duration;
 
 use mcp_revisions_core::{Lifecycle, Revision, RevisionSet, methods};
-use mcp_wire::{ErrorObject, Json};
+use mcp_wire::meta::SERVER_INFO;
+use mcp_wire::{ErrorObject, Json, MessageKind};
 
 use crate::ask::outcome;
-use crate::client::Options;
 use crate::client::requests::{RequestPurpose, Waiting};
-use crate::client::{Channel, Client};
+use crate::client::translate::facts;
+use crate::client::{Channel, Client, Options};
 use crate::json::object;
 use crate::limits::deadline;
 use crate::quote::quotable;
 use crate::translate::no_params;
-use crate::{Answer, Connection, Event, Failure, Output, ServerFacts};
+use crate::{Answer, Connection, Event, Failure, MendedMessage, Output, ServerFacts};
 use lifecycle::{Evidence, ProbeOutcome, choose, judge, ladder, order, supported};
 use stage::{NegotiationStage, Settled, Starting};
 use statuses::is_evidence;
@@ -143,17 +144,17 @@ impl Connection<Client> {
         let Some(claim) = starting.and_then(|it| it.take(Lifecycle::PerRequest)) else {
             return;
         };
-        let failure = failure.cloned().unwrap_or_else(|| refusal_of(evidence));
+        let refusal = failure.cloned().unwrap_or_else(|| refusal_of(evidence));
         let (own, ours) = (self.role.own(), self.role.options.revisions);
         match judge(evidence) {
-            ProbeOutcome::Handshake => self.refused(claim, &[], failure, now),
+            ProbeOutcome::Handshake => self.refused(claim, &[], refusal, now),
             ProbeOutcome::NoSuchMethod => {
                 if let Some(starting) = self.state.stage.starting_mut() {
                     starting.fallback = Some(claim);
                 }
-                self.refused(claim, &[], failure, now);
+                self.refused(claim, &[], refusal, now);
             }
-            ProbeOutcome::Nothing => self.unsettle(&failure),
+            ProbeOutcome::Nothing => self.unsettle(&refusal),
             ProbeOutcome::PerRequest(versions) => {
                 // A revision that was offered in vain is not the one that it means.
                 let steps = self.steps();
@@ -292,6 +293,12 @@ impl Connection<Client> {
 
     /// Ends the connection for this reason.
     pub fn closed_for(&mut self, failure: &Failure, now: Duration) {
+        // A per-request server may die of the `initialize` beside the probe: it is started again without.
+        let discovered = self.state.stage.starting_mut();
+        if let Some(facts) = discovered.and_then(|it| it.discovered.take()) {
+            self.put(Output::Restart);
+            return self.settle(Settled::on(facts.revision), *facts);
+        }
         let starting = self.state.stage.starting();
         if starting.is_some_and(|it| it.awaited.has(Lifecycle::PerRequest) && it.refusal.is_none())
         {
@@ -380,6 +387,7 @@ impl Connection<Client> {
             };
             return self.handshake_failed(None, &[], failure, now);
         };
+        let revision = self.revision_of_session(revision);
         self.overtake();
         let facts = self.facts(result, revision, result.get("serverInfo"));
         let logging = result
@@ -396,6 +404,22 @@ impl Connection<Client> {
         });
         self.post_notification(methods::NOTIFICATIONS_INITIALIZED, None, revision);
         self.settled_now(facts);
+    }
+
+    /// Returns the revision of the session that a server opens by a result which names this one: what it was offered, if it has
+    /// refused the one that it names.
+    fn revision_of_session(&mut self, named: Revision) -> Revision {
+        let starting = self.state.stage.starting();
+        let refused = starting.filter(|it| it.tried.contains(&named));
+        let offer = refused.and_then(|it| it.awaited.latest(Lifecycle::Handshake));
+        let Some(offer) = offer.filter(|offer| *offer != named) else {
+            return named;
+        };
+        let why = format!(
+            "at /result/protocolVersion: expected {offer}, found {named}, which was refused"
+        );
+        self.tell(Event::Mended(MendedMessage::new(methods::INITIALIZE, why)));
+        offer
     }
 
     /// An error in answer to `initialize`, over HTTP with its status: the server may speak another revision.
@@ -483,6 +507,62 @@ impl Connection<Client> {
     fn fail(&mut self, requests: impl IntoIterator<Item = Waiting>, failure: &Failure) {
         for request in requests {
             self.tell_answer(request, Answer::Failed(failure.clone()));
+        }
+    }
+}
+
+impl Connection<Client> {
+    /// Returns what a `DiscoverResult` says of the server.
+    fn facts_of(&mut self, evidence: Evidence<'_>, revision: Revision) -> ServerFacts {
+        let result = match evidence {
+            Evidence::Answer {
+                message: Some(message),
+                ..
+            } if message.kind == MessageKind::Response => outcome(message),
+            _ => return ServerFacts::unknown(revision),
+        };
+        let Ok(result) = result else {
+            return ServerFacts::unknown(revision);
+        };
+        let info = result.get("_meta").and_then(|meta| meta.get(SERVER_INFO));
+        self.facts(&result, revision, info)
+    }
+
+    /// Returns what a result says of the server, which names itself by `info`.
+    fn facts(&mut self, result: &Json, revision: Revision, info: Option<Json>) -> ServerFacts {
+        self.state.changes.capabilities = result.get("capabilities");
+        let method = match revision.lifecycle() {
+            Lifecycle::Handshake => methods::INITIALIZE,
+            Lifecycle::PerRequest => methods::SERVER_DISCOVER,
+        };
+        let mut carry = |name, json: Json| {
+            let carried = facts(&self.role.translator, method, name, &json, revision);
+            if let Err(stopped) = &carried {
+                self.tell(Event::stopped(stopped, method, revision));
+            }
+            carried.ok()
+        };
+        ServerFacts {
+            revision,
+            info: info.and_then(|info| carry("Implementation", info)),
+            capabilities: result
+                .get("capabilities")
+                .and_then(|it| carry("ServerCapabilities", it)),
+            instructions: result.read_member("instructions"),
+            result: Some(result.clone()),
+        }
+    }
+}
+
+impl ServerFacts {
+    /// Returns a server of which nothing is known but the revision.
+    fn unknown(revision: Revision) -> Self {
+        Self {
+            revision,
+            info: None,
+            capabilities: None,
+            instructions: None,
+            result: None,
         }
     }
 }

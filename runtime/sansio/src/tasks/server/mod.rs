@@ -7,7 +7,7 @@ mod store;
 
 use std::sync::Arc;
 
-use mcp_revisions_core::Revision;
+use mcp_revisions_core::{Introductions, Revision};
 use mcp_wire::envelope::write;
 use mcp_wire::{ErrorObject, Json, Map, Peeked, Raw};
 
@@ -18,7 +18,7 @@ use super::{
 use crate::errors::{self, Refusal};
 use crate::input_required::server::known;
 use crate::json::{object, with_members};
-use crate::server::{Outgoing, Server};
+use crate::server::{AppProfile, Outgoing, Server};
 use crate::translate::{TextDirection, no_params};
 use crate::{Caller, Connection, Token};
 use mcp_revisions_core::ConversionError;
@@ -56,14 +56,9 @@ impl Server {
         if let Some(before) = self.tasks.options.take() {
             tasks.add_tools_of(&before);
         }
-        self.introductions
-            .change_capabilities(|revision, capabilities| {
-                declared(
-                    revision,
-                    capabilities,
-                    tasks.core_revisions.contains(revision),
-                )
-            });
+        if let Some(introductions) = &mut self.introductions {
+            declare(Arc::make_mut(introductions), &tasks);
+        }
         self.tasks.options = Some(tasks);
         self
     }
@@ -454,13 +449,31 @@ pub fn notified(task: &Task) -> Map<Json> {
 
 /// Returns the method of a request that may become a task.
 fn known_method(method: &str) -> &'static str {
-    mcp_revisions_core::known_method(method).unwrap_or(methods::TOOLS_CALL)
+    mcp_revisions_core::translate::known_method(method).unwrap_or(methods::TOOLS_CALL)
 }
 
 /// Returns whether a client takes tasks in the form of the extension: the core of its revision has it, or its capabilities
 /// declare it.
 fn takes_extension(is_in_core: bool, capabilities: Option<&Json>) -> bool {
     is_in_core || capabilities.is_some_and(declares_extension)
+}
+
+impl AppProfile {
+    /// Declares the tasks of these options, which are those of the application's [late](Server::late) server.
+    #[must_use]
+    pub fn with_tasks(mut self, tasks: &TaskOptions) -> Self {
+        declare(Arc::make_mut(&mut self.introductions), tasks);
+        self.has_tasks = true;
+        self
+    }
+}
+
+/// Declares tasks in each revision.
+fn declare(introductions: &mut Introductions, tasks: &TaskOptions) {
+    let is_in_core = |revision| tasks.core_revisions.contains(revision);
+    introductions.change_capabilities(|revision, capabilities| {
+        declared(revision, capabilities, is_in_core(revision))
+    });
 }
 
 /// Capabilities of a server of a revision, with its tasks; `is_in_core` says that the core of the revision has the extension.

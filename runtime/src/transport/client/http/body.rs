@@ -58,6 +58,18 @@ pub(super) fn header(response: &Response<HttpResponseBody>, name: &str) -> Optio
         .map(str::to_owned)
 }
 
+/// Returns the charset that a response names, if that is not UTF-8.
+pub(super) fn charset(response: &Response<HttpResponseBody>) -> Option<String> {
+    let kind = header(response, CONTENT_TYPE.as_str())?;
+    let named = kind.split(';').skip(1).find_map(|part| {
+        let (name, value) = part.split_once('=')?;
+        let is_charset = name.trim().eq_ignore_ascii_case("charset");
+        is_charset.then(|| value.trim().trim_matches('"').to_owned())
+    });
+    let is_utf8 = |named: &String| ["utf-8", "utf8"].contains(&named.to_ascii_lowercase().as_str());
+    named.filter(|named| !is_utf8(named))
+}
+
 /// Returns whether a response is a stream of events.
 pub(super) fn is_stream(response: &Response<HttpResponseBody>) -> bool {
     header(response, CONTENT_TYPE.as_str()).is_some_and(|kind| {

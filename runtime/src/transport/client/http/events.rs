@@ -5,11 +5,15 @@ use std::time::Duration;
 use bytes::{Buf, Bytes};
 use http_body_util::BodyExt;
 use memchr::memchr2;
+use tokio::time::{Instant, timeout_at};
 
 use super::body::HttpResponseBody;
+use crate::transport::observe;
 
 /// Maximum length of an event id that a client can resume with; longer ones do not fit a header.
 const ID_BYTES: usize = 1 << 10;
+/// Time after which an event that has begun and has no end is reported, and its message taken if that is whole.
+const WITHOUT_END: Duration = Duration::from_secs(30);
 /// Number of bytes of a line beside its data: the name of its field.
 const FIELD_BYTES: usize = 16;
 
@@ -19,6 +23,8 @@ pub(super) struct EventStream {
     /// The bytes that came and were not looked at yet.
     chunk: Bytes,
     parser: EventParser,
+    /// When the event began that has no end yet; the inner value is `None` once that is reported.
+    begun: Option<Option<Instant>>,
 }
 
 impl EventStream {
@@ -28,6 +34,7 @@ impl EventStream {
             body,
             chunk: Bytes::new(),
             parser: EventParser::new(limit),
+            begun: None,
         }
     }
 
@@ -45,6 +52,7 @@ impl EventStream {
             body,
             chunk: Bytes::new(),
             parser,
+            begun: None,
         }
     }
 
@@ -75,16 +83,38 @@ impl EventStream {
 
     /// Returns the next message; `None` if the stream has ended, or broke. One that is too long is cut just behind the limit, so
     /// that it is refused as too long, and is the last. A message that is whole at the end of the stream counts, though no blank
-    /// line ends its event, or though it stands there without an event.
+    /// line ends its event, or though it stands there without an event; and so does one whose event has no end for a while.
     pub(super) async fn next(&mut self) -> Option<Vec<u8>> {
         loop {
             if let Some(message) = self.parser.take(&mut self.chunk) {
+                self.begun = None;
                 return Some(message);
             }
             if self.parser.is_too_long {
                 return None;
             }
-            match self.body.frame().await {
+            if self.parser.is_within_event() {
+                self.begun.get_or_insert(Some(Instant::now()));
+            } else {
+                self.begun = None;
+            }
+            let frame = match self.begun.flatten() {
+                None => self.body.frame().await,
+                Some(begun) => {
+                    let frame = timeout_at(begun + WITHOUT_END, self.body.frame());
+                    let Ok(frame) = frame.await else {
+                        self.begun = Some(None);
+                        let whole = self.parser.take_whole();
+                        observe::event_without_end(whole.is_some());
+                        match whole {
+                            Some(whole) => return Some(whole),
+                            None => continue,
+                        }
+                    };
+                    frame
+                }
+            };
+            match frame {
                 Some(Ok(frame)) => self.chunk = frame.into_data().unwrap_or_default(),
                 Some(Err(_)) | None => return self.parser.end(),
             }
@@ -93,6 +123,7 @@ impl EventStream {
 }
 
 /// Server-sent events, byte by byte.
+#[derive(Clone)]
 struct EventParser {
     limit: usize,
     is_too_long: bool,
@@ -133,6 +164,19 @@ impl EventParser {
             retry: None,
             json: Vec::new(),
         }
+    }
+
+    /// Returns whether a message may have begun whose event has no end yet.
+    fn is_within_event(&self) -> bool {
+        !self.line.is_empty() || self.data.is_some() || !self.json.is_empty()
+    }
+
+    /// Takes the message that is whole, if there is one, though its event goes on.
+    fn take_whole(&mut self) -> Option<Vec<u8>> {
+        let mut ended = self.clone();
+        let whole = ended.end()?;
+        *self = ended;
+        Some(whole)
     }
 
     /// Nothing comes any more: returns the message that is whole, if there is one.
@@ -300,6 +344,66 @@ mod tests {
                 let (_, mut parser) = read(text.as_bytes(), part, 100);
                 assert_eq!(parser.end().is_some(), is_whole, "{text}");
             }
+        }
+    }
+
+    /// A body of these parts, which never ends.
+    struct Endless(Vec<&'static str>);
+
+    impl hyper::body::Body for Endless {
+        type Data = Bytes;
+        type Error = std::convert::Infallible;
+
+        fn poll_frame(
+            mut self: std::pin::Pin<&mut Self>,
+            _: &mut std::task::Context<'_>,
+        ) -> std::task::Poll<Option<Result<hyper::body::Frame<Bytes>, Self::Error>>> {
+            if self.0.is_empty() {
+                return std::task::Poll::Pending;
+            }
+            let part = Bytes::from_static(self.0.remove(0).as_bytes());
+            std::task::Poll::Ready(Some(Ok(hyper::body::Frame::data(part))))
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_message_whose_event_has_no_end_is_taken_after_a_while_if_it_is_whole() {
+        let message = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+        for (parts, expected) in [
+            (
+                vec!["data: ", r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, "\n"],
+                Some(message),
+            ),
+            (
+                vec![
+                    "event: message\ndata: ",
+                    r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
+                ],
+                Some(message),
+            ),
+            (
+                vec![r#"{"jsonrpc":"2.0","id":1,"result":{}}"#],
+                Some(message),
+            ),
+            (vec!["data: {\"jsonrpc\":"], None),
+            (vec![": hello\n", "id: 1\n"], None),
+        ] {
+            let mut events =
+                EventStream::new(super::super::body::boxed(Endless(parts.clone())), 100);
+            let begun = Instant::now();
+            let taken = tokio::time::timeout(WITHOUT_END * 3, events.next()).await;
+            let taken = taken
+                .ok()
+                .flatten()
+                .map(|it| String::from_utf8(it).unwrap());
+            let taken = taken.as_deref().map(str::trim);
+            assert_eq!(taken, expected, "{parts:?}");
+            let waited = if expected.is_some() {
+                WITHOUT_END
+            } else {
+                WITHOUT_END * 3
+            };
+            assert_eq!(begun.elapsed().as_secs(), waited.as_secs());
         }
     }
 

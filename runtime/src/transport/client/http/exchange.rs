@@ -8,7 +8,7 @@ use bytes::Bytes;
 use mcp_revisions_core::{ProtocolHeader, Revision};
 use tokio::time::Instant;
 
-use super::body::{HttpResponseBody, header, is_stream};
+use super::body::{HttpResponseBody, charset, header, is_stream};
 use super::events::EventStream;
 use super::gate::{Gate, GateKey};
 use super::only_stream::OnlyStream;
@@ -19,7 +19,7 @@ use crate::transport::client::Incoming;
 use crate::transport::queue::QueueSender;
 use crate::{MessageKind, peek};
 use mcp_revisions_sansio::client::Post;
-use mcp_revisions_sansio::transport::{is_per_request_error, may_be_http_sse, own_id};
+use mcp_revisions_sansio::transport::{is_per_request_error, may_be_http_sse, own_id, quotable};
 use mcp_wire::RawId;
 
 /// Maximum number of times in a row that a stream without any event is asked for again.
@@ -52,6 +52,7 @@ pub(super) async fn run(
         }
     };
     let (status, session) = (response.status(), header(&response, SESSION_ID));
+    let charset = charset(&response);
     let body = if is_stream(&response) {
         ResponseBody::Events(response.into_body())
     } else {
@@ -82,7 +83,7 @@ pub(super) async fn run(
     let body = match body {
         ResponseBody::Events(body) => body,
         ResponseBody::Whole(whole) => {
-            let came = match whole {
+            let came = match whole.and_then(|body| utf8(body, charset.as_deref())) {
                 Ok(body) => Incoming::Answered {
                     exchange,
                     status: code,
@@ -104,6 +105,20 @@ pub(super) async fn run(
     if tell.send(answered).await {
         stream(&requests, &post, body, &tell).await;
         tell.send(Incoming::Ended(exchange)).await;
+    }
+}
+
+/// Returns a body, unless it is in another charset than that of JSON.
+///
+/// # Errors
+/// Returns the charset that the response names.
+fn utf8(body: Bytes, charset: Option<&str>) -> Result<Bytes, String> {
+    match charset {
+        Some(charset) if std::str::from_utf8(&body).is_err() => Err(format!(
+            "the answer is in the charset `{}`: expected UTF-8",
+            quotable(charset)
+        )),
+        _ => Ok(body),
     }
 }
 

@@ -4,6 +4,7 @@
 mod authorize;
 mod body;
 mod connect;
+mod cookies;
 mod events;
 mod exchange;
 mod gate;
@@ -19,6 +20,7 @@ mod session;
 pub(in crate::transport::client) mod sign_in;
 #[cfg_attr(not(feature = "client-tls"), path = "without_tls.rs")]
 mod tls;
+mod url;
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -11,7 +11,8 @@ use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use super::events::EventStream;
-use super::request::{HttpRequests, place};
+use super::request::HttpRequests;
+use super::url::place;
 use crate::headers::SESSION_ID;
 use crate::methods::NOTIFICATIONS_CANCELLED;
 use crate::transport::client::Incoming;

@@ -10,6 +10,7 @@ use http_body_util::Full;
 use super::authorize::{AuthFuture, AuthProvider};
 use super::body::{HttpResponseBody, boxed};
 use super::tls::Trust;
+use super::url::{without_secrets, without_user};
 use crate::service::Error;
 
 /// A server in this process.
@@ -33,13 +34,15 @@ pub struct Http {
     pub(super) tries: u32,
     pub(super) pause: Duration,
     pub(super) answer_time: Duration,
+    pub(super) keeps_cookies: bool,
     /// The server, if it is a service in this process.
     pub(super) service: Option<Arc<InProcess>>,
     pub(super) trust: Trust,
 }
 
 impl Http {
-    /// Creates the transport to the server at this URL.
+    /// Creates the transport to the server at this URL. A user in it, as in `https://USER:PASSWORD@HOST/mcp`, is sent as
+    /// `Authorization: Basic`.
     ///
     /// With feature `client-tls` it trusts the certificates in the file that `SSL_CERT_FILE` names, besides those of web
     /// browsers, and reaches `https` servers through the proxy that `HTTPS_PROXY` names (`http://HOST:PORT`), unless `NO_PROXY`
@@ -48,25 +51,41 @@ impl Http {
     /// # Errors
     /// Returns an error if the URL is not a valid HTTP URL, or needs TLS and feature `client-tls` is missing.
     pub fn new(url: &str) -> Result<Self, Error> {
-        let wrong = |why: &str| Error::Transport(format!("invalid URL `{url}`: {why}"));
-        let parsed: Uri = url
-            .parse()
-            .map_err(|_| wrong("expected http:// or https://"))?;
+        let shown = without_secrets(url);
+        let wrong = |why: &str| Error::transport(format!("invalid URL `{shown}`: {why}"));
+        let behind_scheme = url.split_once("://").map(|(_, rest)| rest);
+        let host = behind_scheme.and_then(|rest| {
+            let authority = rest.split(['/', '?', '#']).next()?;
+            authority.rsplit('@').next()
+        });
+        if host.is_some_and(|host| host.is_empty() || host.starts_with(':')) {
+            return Err(wrong("it has no host"));
+        }
+        let parsed: Uri = url.parse().map_err(|error| match host {
+            Some(_) => wrong(&format!("{error}")),
+            None => wrong("expected http:// or https://"),
+        })?;
         match parsed.scheme_str() {
             Some("http") => {}
             Some("https") if Trust::HAS_TLS => {}
             Some("https") => return Err(wrong("https needs the feature `client-tls`")),
             _ => return Err(wrong("expected http:// or https://")),
         }
-        if parsed.host().is_none() {
-            return Err(wrong("it has no host"));
+        let named = host.and_then(|host| host.rsplit_once(':'));
+        if named.is_some_and(|(_, port)| !port.is_empty() && !port.ends_with(']'))
+            && parsed.port_u16().is_none()
+        {
+            return Err(wrong("expected a port of at most 65535"));
         }
+        let (parsed, user) = without_user(parsed).ok_or_else(|| wrong("it has no host"))?;
+        let basic = user.map(|value| ("Authorization".to_owned(), value));
         let trust = match parsed.scheme_str() {
             Some("https") => Trust::from_env()?,
             _ => Trust::default(),
         };
         Ok(Self {
             trust,
+            headers: basic.into_iter().collect(),
             ..Self::at(parsed)
         })
     }
@@ -112,6 +131,7 @@ impl Http {
             tries: 4,
             pause: Duration::from_millis(500),
             answer_time: ANSWER_TIME,
+            keeps_cookies: true,
             service: None,
             trust: Trust::default(),
         }
@@ -136,7 +156,7 @@ impl Http {
     /// # Errors
     /// Returns an error if the name or the value is not valid, or if the transport sets the header itself.
     pub fn check_header(name: &str, value: &str) -> Result<(), Error> {
-        super::header::check_header(name, value).map_err(Error::Transport)
+        super::header::check_header(name, value).map_err(Error::transport)
     }
 
     /// Adds a header to each request, besides those of the protocol; see [`check_header`](Self::check_header).
@@ -146,7 +166,17 @@ impl Http {
         self
     }
 
-    /// Sets how often a request is attempted that does not reach the server, or gets status 429 or 503; 4 times by default.
+    /// Keeps no cookies. By default, each connection keeps those of its server, and returns them: balancers find by them where
+    /// a session is.
+    #[must_use]
+    pub fn without_cookies(mut self) -> Self {
+        self.keeps_cookies = false;
+        self
+    }
+
+    /// Sets how often a request is attempted that does not reach the server, or that the server did not begin: status 429, or
+    /// 503 with `Retry-After`; 4 times by default. Requests without an effect, such as lists and reads, are attempted again
+    /// after status 502, 503 and 504 as well.
     #[must_use]
     pub fn with_max_attempts(mut self, tries: u32) -> Self {
         self.tries = tries.max(1);

@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
+use std::sync::Mutex;
+
 use ::http::header::{
     ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HOST, LOCATION, RETRY_AFTER,
+    USER_AGENT,
 };
 use ::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri};
 use bytes::Bytes;
@@ -14,10 +17,15 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use super::authorize::{AuthRefusal, HttpRequest, RefusalFate, TokenId, needed_sign_in};
 use super::body::{HttpResponseBody, boxed, is_stream, whole};
 use super::connect::{Connector, connector};
+use super::cookies::Cookies;
 use super::header::header;
 use super::options::Http;
-use crate::headers;
+use super::url::{place, without_secrets};
+use crate::translate::known_method;
 use crate::transport::client::Incoming;
+use crate::transport::observe;
+use crate::transport::panics::lock;
+use crate::{MessageKind, headers, methods, peek};
 use mcp_revisions_sansio::client::{Exchange, NeededSignIn};
 use mcp_revisions_sansio::transport::quotable;
 
@@ -29,7 +37,10 @@ const REDIRECTS: usize = 3;
 const IDLE_TIME: Duration = Duration::from_secs(30);
 /// Maximum number of connections kept for the next requests.
 const IDLE: usize = 16;
-/// The longest that a server may have a client wait before it tries again.
+/// The sender of requests, where the application names none.
+pub(super) const SENDER: HeaderValue =
+    HeaderValue::from_static(concat!("mcp-revisions/", env!("CARGO_PKG_VERSION")));
+/// The longest that a client waits before it tries again.
 pub(super) const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
 /// Why a request has no response.
@@ -61,6 +72,7 @@ impl RequestFailure {
 pub(super) struct HttpRequests {
     http: Http,
     client: Client<Connector, Full<Bytes>>,
+    cookies: Mutex<Cookies>,
     /// Bytes of one message.
     pub(super) limit: usize,
 }
@@ -75,12 +87,14 @@ impl HttpRequests {
         Self {
             http,
             client,
+            cookies: Mutex::default(),
             limit,
         }
     }
 
-    /// Sends a request, and returns its response, or why there is none. A request that did not reach the server, or found it
-    /// without room, is retried; a challenge is answered by the provider; a redirect within the same server is followed.
+    /// Sends a request, and returns its response, or why there is none. A request that did not reach the server, or that the
+    /// server did not begin, is retried, and one without an effect also where a proxy has no answer of the server. A challenge is
+    /// answered by the provider; a redirect within the same server is followed.
     pub(super) async fn send(
         &self,
         method: &Method,
@@ -146,7 +160,9 @@ impl HttpRequests {
         is_attended: bool,
     ) -> Result<Response<HttpResponseBody>, RequestFailure> {
         let all = self.http.headers.iter().chain(headers);
-        let headers = header_map(all.map(|(name, value)| (name.as_str(), value.as_str())))?;
+        let mut headers = header_map(all.map(|(name, value)| (name.as_str(), value.as_str())))?;
+        headers.entry(USER_AGENT).or_insert(SENDER);
+        let has_no_effect = method == Method::GET || has_no_effect(body);
         let version = headers.get(headers::PROTOCOL_VERSION).cloned();
         let (mut tries, mut redirects, mut refusals) = (0, 0, 0);
         loop {
@@ -170,9 +186,14 @@ impl HttpRequests {
                 Err(error) => return Err(cause(&error).into()),
             };
             match response.status() {
-                StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS if !last => {
-                    let wanted = seconds(response.headers());
-                    tokio::time::sleep(self.pause(tries, wanted)).await;
+                status if is_not_begun(&response) || has_no_effect && is_of_proxy(status) => {
+                    let wanted = wanted_pause(response.headers());
+                    if last || wanted.is_some_and(|wanted| wanted > LONGEST_PAUSE) {
+                        return self.refused_for_now(response).await;
+                    }
+                    let pause = self.pause(tries, wanted);
+                    observe::server_waited_for(status.as_u16(), pause);
+                    tokio::time::sleep(pause).await;
                 }
                 StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN if refusals < REFUSALS => {
                     let Some(authorize) = &self.http.authorize else {
@@ -194,8 +215,12 @@ impl HttpRequests {
                         // The wait before a retry may have been long: the attempts begin again.
                         RefusalFate::Retry => tries = 0,
                         RefusalFate::GiveUp(None) => return self.refused(method, response).await,
-                        RefusalFate::GiveUp(Some(needed)) => {
-                            return Err(self.unauthorized(needed, response).await);
+                        // The provider's reason says more than the response to a request without a token.
+                        RefusalFate::GiveUp(Some(mut needed)) => {
+                            if needed.resource.is_empty() {
+                                needed.resource = self.url().to_string();
+                            }
+                            return Err(RequestFailure::SignIn(needed));
                         }
                     }
                 }
@@ -205,15 +230,47 @@ impl HttpRequests {
                     redirects += 1;
                     match elsewhere(&url, response.headers()) {
                         Some(to) => url = to,
-                        None => return Ok(plain(response)?),
+                        None => return redirected(method, response),
                     }
                 }
                 StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
                     return self.refused(method, response).await;
                 }
-                _ => return Ok(plain(response)?),
+                _ => return redirected(method, response),
             }
         }
+    }
+
+    /// Returns the response of a server that is busy: as the failure that says for how long, if the server does and no message
+    /// says more.
+    async fn refused_for_now(
+        &self,
+        response: Response<HttpResponseBody>,
+    ) -> Result<Response<HttpResponseBody>, RequestFailure> {
+        let Some(wanted) = super::body::header(&response, RETRY_AFTER.as_str()) else {
+            return Ok(plain(response)?);
+        };
+        let (parts, body) = plain(response)?.into_parts();
+        let bytes = self.whole(body).await?;
+        if peek(&bytes).is_ok() {
+            return Ok(Response::from_parts(parts, boxed(Full::new(bytes))));
+        }
+        let said = quotable(String::from_utf8_lossy(&bytes).trim());
+        let said = if said.is_empty() {
+            said
+        } else {
+            format!(": {said:?}")
+        };
+        let (status, wanted) = (parts.status.as_u16(), quotable(&wanted));
+        let unit = if wanted.bytes().all(|it| it.is_ascii_digit()) {
+            " s"
+        } else {
+            ""
+        };
+        Err(format!(
+            "HTTP status {status}, and the server wants no other request before `Retry-After: {wanted}`{unit}{said}"
+        )
+        .into())
     }
 
     /// Returns the response 401 or 403 of a request that is not sent again. A POST with a message fails instead: it needs a
@@ -243,9 +300,7 @@ impl HttpRequests {
             let said = format!(" (the server's response: {said:?})");
             needed.why.push_str(&said);
         }
-        if needed.resource.is_empty() {
-            needed.resource = self.url().to_string();
-        }
+        needed.resource = self.url().to_string();
         RequestFailure::SignIn(needed)
     }
 
@@ -275,6 +330,21 @@ impl HttpRequests {
         *request.headers_mut() = headers;
         let accepted = HeaderValue::from_static(IDENTITY);
         request.headers_mut().insert(ACCEPT_ENCODING, accepted);
+        if self.http.keeps_cookies {
+            lock(&self.cookies).put_into(request.headers_mut(), url);
+        }
+        let response = self.sent(url, request).await?;
+        if self.http.keeps_cookies {
+            lock(&self.cookies).take_from(response.headers(), url);
+        }
+        Ok(response)
+    }
+
+    async fn sent(
+        &self,
+        url: &Uri,
+        mut request: Request<Full<Bytes>>,
+    ) -> Result<Response<HttpResponseBody>, Error> {
         if let Some(service) = &self.http.service {
             // Over a socket the connection adds it.
             if let Some(host) = url.host().and_then(|host| host.parse().ok()) {
@@ -335,6 +405,71 @@ fn plain(response: Response<HttpResponseBody>) -> Result<Response<HttpResponseBo
                 "the server answered with HTTP status {status} and `Content-Encoding: {coding}`, where the request \
                  accepts only `{IDENTITY}`: turn off compression in the server, or in the proxy before it"
             ))
+        }
+    }
+}
+
+/// Returns whether a response says that the server did not begin the request.
+fn is_not_begun(response: &Response<HttpResponseBody>) -> bool {
+    match response.status() {
+        StatusCode::TOO_MANY_REQUESTS => true,
+        StatusCode::SERVICE_UNAVAILABLE => response.headers().contains_key(RETRY_AFTER),
+        _ => false,
+    }
+}
+
+/// Returns whether a proxy has no answer of the server, which may have begun the request or not.
+fn is_of_proxy(status: StatusCode) -> bool {
+    [
+        StatusCode::BAD_GATEWAY,
+        StatusCode::SERVICE_UNAVAILABLE,
+        StatusCode::GATEWAY_TIMEOUT,
+    ]
+    .contains(&status)
+}
+
+/// The requests that a server may get twice.
+const WITHOUT_EFFECT: [&str; 10] = [
+    methods::INITIALIZE,
+    methods::SERVER_DISCOVER,
+    methods::PING,
+    methods::TOOLS_LIST,
+    methods::RESOURCES_LIST,
+    methods::RESOURCES_TEMPLATES_LIST,
+    methods::RESOURCES_READ,
+    methods::PROMPTS_LIST,
+    methods::PROMPTS_GET,
+    methods::COMPLETION_COMPLETE,
+];
+
+/// Returns whether a message may be sent again though its first sending may have had its effect: lists, reads, and the
+/// protocol's own notifications; neither calls nor requests about tasks nor responses.
+fn has_no_effect(text: &[u8]) -> bool {
+    let Ok(message) = peek(text) else {
+        return false;
+    };
+    let method = message.method.as_deref().unwrap_or_default();
+    match message.kind {
+        MessageKind::Request => WITHOUT_EFFECT.contains(&method),
+        MessageKind::Notification => known_method(method).is_some(),
+        _ => false,
+    }
+}
+
+/// Returns a response, unless it redirects a message to a place that is not followed.
+fn redirected(
+    method: &Method,
+    response: Response<HttpResponseBody>,
+) -> Result<Response<HttpResponseBody>, RequestFailure> {
+    let to = super::body::header(&response, LOCATION.as_str());
+    match to.filter(|_| response.status().is_redirection() && method == Method::POST) {
+        None => Ok(plain(response)?),
+        Some(to) => {
+            let (status, to) = (response.status().as_u16(), quotable(&without_secrets(&to)));
+            Err(format!(
+                "HTTP status {status} redirects to `{to}`, where no message is sent: use that URL if it is the server's"
+            )
+            .into())
         }
     }
 }
@@ -438,102 +573,21 @@ fn set(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// `Retry-After`, where it counts seconds.
-fn seconds(headers: &HeaderMap) -> Option<Duration> {
-    let value = headers.get(RETRY_AFTER)?.to_str().ok()?;
-    value.trim().parse().ok().map(Duration::from_secs)
+/// Returns the pause of `Retry-After`, which has seconds or a date.
+fn wanted_pause(headers: &HeaderMap) -> Option<Duration> {
+    let value = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    let seconds = value.parse().ok().map(Duration::from_secs);
+    seconds.or_else(|| {
+        let until = httpdate::parse_http_date(value).ok()?;
+        Some(
+            until
+                .duration_since(std::time::SystemTime::now())
+                .unwrap_or_default(),
+        )
+    })
 }
 
 /// Returns the target of a redirect; only on the same server, because the headers are meant for no other.
 fn elsewhere(from: &Uri, headers: &HeaderMap) -> Option<Uri> {
     place(from, headers.get(LOCATION)?.to_str().ok()?)
-}
-
-/// Returns where a reference leads to from a URL, unless that is of another origin.
-pub(super) fn place(from: &Uri, reference: &str) -> Option<Uri> {
-    let target = reference.split('#').next().unwrap_or_default();
-    let before_path = target.split(['/', '?']).next().unwrap_or_default();
-    let whole = match target.strip_prefix("//") {
-        Some(rest) => Some(format!("{}://{rest}", from.scheme_str()?)),
-        None => before_path.contains(':').then(|| target.to_owned()),
-    };
-    let path = match whole {
-        Some(whole) => {
-            let to: Uri = whole.parse().ok()?;
-            if origin(&to)? != origin(from)? {
-                return None;
-            }
-            to.path_and_query()?.clone()
-        }
-        None if target.starts_with('/') => target.parse().ok()?,
-        None => {
-            let path = from.path();
-            let base = if before_path.is_empty() {
-                // Only the query is another one.
-                path
-            } else {
-                path.rsplit_once('/').map_or("", |(folder, _)| folder)
-            };
-            let slash = if before_path.is_empty() { "" } else { "/" };
-            format!("{base}{slash}{target}").parse().ok()?
-        }
-    };
-    let mut parts = from.clone().into_parts();
-    parts.path_and_query = Some(path);
-    Uri::from_parts(parts).ok()
-}
-
-/// Scheme, host and port of a URL of HTTP.
-fn origin(url: &Uri) -> Option<(&str, String, u16)> {
-    let scheme = url.scheme_str()?;
-    let port = match scheme {
-        "http" => 80,
-        "https" => 443,
-        _ => return None,
-    };
-    let host = url.host()?.to_ascii_lowercase();
-    Some((scheme, host, url.port_u16().unwrap_or(port)))
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test says what it found and stops")]
-
-    use super::*;
-
-    #[test]
-    fn a_reference_leads_to_a_place_of_the_same_origin_or_nowhere() {
-        let from: Uri = "http://host/api/sse?key=1".parse().unwrap();
-        for (reference, to) in [
-            ("/messages?id=1", "http://host/messages?id=1"),
-            ("messages/?id=1", "http://host/api/messages/?id=1"),
-            ("sse?id=1#top", "http://host/api/sse?id=1"),
-            ("?id=1", "http://host/api/sse?id=1"),
-            ("HTTP://HOST:80/messages", "http://host/messages"),
-            ("http://me@host/messages", "http://host/messages"),
-            ("//host/messages", "http://host/messages"),
-        ] {
-            assert_eq!(
-                place(&from, reference),
-                Some(to.parse().unwrap()),
-                "{reference}"
-            );
-        }
-        for reference in [
-            "http://other/messages",
-            "http://host.other/messages",
-            "http://host:81/messages",
-            "http://host@other/messages",
-            "https://host/messages",
-            "https://host:80/messages",
-            "//other/messages",
-            "///other",
-            "file:///etc/passwd",
-            "javascript:alert(1)",
-            "other:80",
-            "/a b",
-        ] {
-            assert_eq!(place(&from, reference), None, "{reference}");
-        }
-    }
 }

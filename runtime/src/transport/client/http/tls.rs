@@ -41,7 +41,7 @@ impl Trust {
         let path = std::env::var_os("SSL_CERT_FILE").filter(|path| !path.is_empty());
         if let Some(path) = path {
             (trust.add_file(Path::new(&path)))
-                .map_err(|why| Error::Transport(format!("SSL_CERT_FILE: {why}")))?;
+                .map_err(|why| Error::transport(format!("SSL_CERT_FILE: {why}")))?;
         }
         Ok(trust)
     }
@@ -54,7 +54,7 @@ impl Trust {
         let read = std::fs::read(path).map_err(|error| error.to_string());
         let found = read
             .and_then(|pem| certificates(&pem))
-            .map_err(|why| Error::Transport(format!("{}: {why}", path.display())))?;
+            .map_err(|why| Error::transport(format!("{}: {why}", path.display())))?;
         self.certificates.extend(found);
         Ok(())
     }
@@ -97,11 +97,29 @@ fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {
 
 /// The proxies that the environment names.
 #[derive(Clone)]
-pub(super) struct Proxies(Arc<Matcher>);
+pub(super) struct Proxies(Arc<ProxyVariables>);
+
+/// The variables of the environment that name the proxy of `https`, and the hosts that have none.
+#[derive(Default)]
+struct ProxyVariables {
+    https: String,
+    all: String,
+    none: String,
+}
 
 impl Proxies {
     pub(super) fn from_env() -> Self {
-        Self(Arc::new(Matcher::from_env()))
+        let of = |names: [&str; 2]| {
+            let mut values = names
+                .into_iter()
+                .filter_map(|name| std::env::var(name).ok());
+            values.find(|value| !value.is_empty()).unwrap_or_default()
+        };
+        Self(Arc::new(ProxyVariables {
+            https: of(["HTTPS_PROXY", "https_proxy"]),
+            all: of(["ALL_PROXY", "all_proxy"]),
+            none: of(["NO_PROXY", "no_proxy"]),
+        }))
     }
 
     /// Returns a connection to a URL through its proxy; `None` if it has none, as `http` and this machine.
@@ -116,8 +134,103 @@ impl Proxies {
                 .parse::<IpAddr>()
                 .is_ok_and(|address| address.is_loopback());
         match url.scheme_str() {
-            Some("https") if !is_here => Some(through(self.0.intercept(url)?, url.clone())),
+            Some("https") if !is_here => {
+                self.0.intercept(url).transpose().map(|proxy| match proxy {
+                    Ok(proxy) => through(proxy, url.clone()),
+                    Err(why) => Box::pin(std::future::ready(Err(why.into()))),
+                })
+            }
             _ => None,
+        }
+    }
+}
+
+impl ProxyVariables {
+    /// Returns the proxy of a URL, if it has one.
+    ///
+    /// # Errors
+    /// Returns an error if the value that names the proxy is not a URL with a host. The error does not show the value, which may
+    /// have a password.
+    fn intercept(&self, url: &Uri) -> Result<Option<Intercept>, String> {
+        let matcher = |none: String| {
+            let builder = Matcher::builder().all(self.all.clone());
+            builder.https(self.https.clone()).no(none).build()
+        };
+        if self.https.is_empty() && self.all.is_empty() {
+            return Ok(None);
+        }
+        if matcher(String::new()).intercept(url).is_none() {
+            return Err("HTTPS_PROXY or ALL_PROXY: expected http://HOST:PORT".to_owned());
+        }
+        let port = url.port_u16().unwrap_or(443);
+        Ok(matcher(self.without_proxy(port)).intercept(url))
+    }
+
+    /// Returns the hosts that have no proxy at a port, separated by commas: `NO_PROXY` may have spaces between them, brackets
+    /// around an address, `*.` or `.` before a domain, `.` behind it, and a port that an entry is for.
+    fn without_proxy(&self, port: u16) -> String {
+        let entries = self.none.split([',', ' ', '\t', '\n']);
+        let read = |entry: &str| {
+            let (host, own_port) = match entry.rsplit_once(':') {
+                Some((host, own)) if !host.contains(':') || host.ends_with(']') => {
+                    (host, Some(own))
+                }
+                _ => (entry, None),
+            };
+            let is_for = own_port.is_none_or(|own| own.parse() == Ok(port));
+            let name = host.trim_start_matches("*.").trim_matches(['[', ']']);
+            is_for.then(|| name.strip_suffix('.').unwrap_or(name).to_owned())
+        };
+        let hosts: Vec<String> = entries
+            .filter_map(read)
+            .filter(|it| !it.is_empty())
+            .collect();
+        hosts.join(",")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test says what it found and stops")]
+
+    use super::*;
+
+    #[test]
+    fn exceptions_of_a_proxy_have_the_forms_that_other_programs_take() {
+        for (none, url, is_direct) in [
+            ("", "https://a.example/mcp", false),
+            ("*", "https://a.example/mcp", true),
+            ("other.example a.example", "https://a.example/mcp", true),
+            ("b.example,.example", "https://a.example/mcp", true),
+            ("*.example", "https://a.example/mcp", true),
+            ("a.example.", "https://a.example/mcp", true),
+            ("ample", "https://a.example/mcp", false),
+            ("a.example:443", "https://a.example/mcp", true),
+            ("a.example:8443", "https://a.example/mcp", false),
+            ("a.example:8443", "https://a.example:8443/mcp", true),
+            ("[2001:db8::1]", "https://[2001:db8::1]/mcp", true),
+            ("[2001:db8::1]:443", "https://[2001:db8::1]/mcp", true),
+            ("2001:db8::/32", "https://[2001:db8::1]/mcp", true),
+            ("10.0.0.0/8", "https://10.1.2.3/mcp", true),
+            ("10.0.0.0/8", "https://11.1.2.3/mcp", false),
+        ] {
+            let variables = ProxyVariables {
+                https: "http://proxy.example:3128".to_owned(),
+                none: none.to_owned(),
+                ..ProxyVariables::default()
+            };
+            let proxy = variables.intercept(&url.parse().unwrap()).unwrap();
+            assert_eq!(proxy.is_none(), is_direct, "{none} {url}");
+        }
+        for proxy in ["http://me:secret@", "http://", "me:secret@"] {
+            let variables = ProxyVariables {
+                all: proxy.to_owned(),
+                ..ProxyVariables::default()
+            };
+            let why = variables
+                .intercept(&"https://a.example".parse().unwrap())
+                .unwrap_err();
+            assert!(why.contains("expected http://HOST:PORT") && !why.contains("secret"));
         }
     }
 }

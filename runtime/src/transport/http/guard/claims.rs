@@ -7,8 +7,8 @@ use mcp_wire::{Json, JsonObject};
 
 /// The claims of an access token: the payload of a signed token, or the response of an introspection endpoint.
 ///
-/// The guard reads `iss`, `sub`, `aud`, `exp`, `scope` or `scp`, `client_id` or `azp`, and `active`; handlers read the others
-/// from [`claims`](Self::claims). Handlers get the value by `cx.peer().and_then(|peer| peer.extension::<TokenClaims>())`.
+/// The guard reads `iss`, `sub` or `username`, `aud`, `exp`, `nbf`, `scope` or `scp`, `client_id` or `azp`, `cnf`, the kind of the
+/// token and `active`; handlers read the others from [`claims`](Self::claims). Handlers get the value by `cx.peer().and_then(|peer| peer.extension::<TokenClaims>())`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TokenClaims(JsonObject);
 
@@ -31,10 +31,49 @@ impl TokenClaims {
         self.text("iss")
     }
 
-    /// Returns the subject (`sub`), or the client where a client acts for itself.
+    /// Returns the subject (`sub`, else `username`), or `None`.
     #[must_use]
     pub fn subject(&self) -> Option<String> {
-        self.text("sub").or_else(|| self.client())
+        self.text("sub").or_else(|| self.text("username"))
+    }
+
+    /// Returns who the token is of, as a text that no other person or client of the issuer has; `None` if the claims name no
+    /// subject. `takes_clients` is whether a token without a subject is its client's own.
+    pub(super) fn principal(&self, issuer: &str, takes_clients: bool) -> Option<String> {
+        // No URL has a space, so that no two of these are one text.
+        if let Some(subject) = self.text("sub") {
+            return Some(format!("{issuer} {subject}"));
+        }
+        if let Some(name) = self.text("username") {
+            return Some(format!("username {issuer} {name}"));
+        }
+        let client = self.client()?;
+        (takes_clients || self.is_of_client()).then(|| format!("client {issuer} {client}"))
+    }
+
+    /// Returns whether the claims say that a client got the token by its own credentials.
+    fn is_of_client(&self) -> bool {
+        let grant = self.text("grant_type").or_else(|| self.text("gty"));
+        let is_own = grant.is_some_and(|it| it.replace('-', "_") == "client_credentials");
+        is_own || self.text("idtyp").as_deref() == Some("app")
+    }
+
+    /// Returns why the token is of no use as an access token that its bearer sends; `None` if it is.
+    pub(super) fn misuse(&self) -> Option<&'static str> {
+        let named = ["token_type", "typ", "token_use"].map(|name| self.text(name));
+        let texts = named.into_iter().flatten();
+        let kinds: Vec<String> = texts.map(|kind| kind.to_ascii_lowercase()).collect();
+        let is = |words: &[&str]| kinds.iter().any(|kind| words.contains(&&**kind));
+        if kinds.iter().any(|kind| kind.contains("refresh")) || is(&["offline", "rt+jwt"]) {
+            return Some("the token is a refresh token: send an access token");
+        }
+        if is(&["id", "id_token", "logout", "logout+jwt"]) {
+            return Some("the token is an ID token: send an access token");
+        }
+        // RFC 9449, section 7.1: who has stolen it has not the key.
+        (self.claim("cnf").is_some() || is(&["dpop", "pop", "mac"])).then_some(
+            "the access token is bound to a key, whose proof is not checked here: get one that is not bound",
+        )
     }
 
     /// Returns the id of the OAuth client (`client_id`, else `azp`), or `None`.
@@ -65,7 +104,20 @@ impl TokenClaims {
     /// Returns the end of the token's life (`exp`, in seconds since 1970), or `None`.
     #[must_use]
     pub fn expires_at(&self) -> Option<SystemTime> {
-        let seconds = self.claim("exp")?.as_number()?.as_f64();
+        self.time("exp")
+    }
+
+    /// Returns the start of the token's life (`nbf`, in seconds since 1970), or `None`.
+    #[must_use]
+    pub fn not_before(&self) -> Option<SystemTime> {
+        self.time("nbf")
+    }
+
+    /// Returns a time in seconds since 1970, which some servers write as a text.
+    fn time(&self, name: &str) -> Option<SystemTime> {
+        let claim = self.claim(name)?;
+        let written = claim.as_str().and_then(|text| text.trim().parse().ok());
+        let seconds: f64 = written.or_else(|| Some(claim.as_number()?.as_f64()))?;
         let since = Duration::try_from_secs_f64(seconds.max(0.0)).ok()?;
         SystemTime::UNIX_EPOCH.checked_add(since)
     }
@@ -75,9 +127,10 @@ impl TokenClaims {
         self.0.get("active").and_then(|it| it.as_bool()) == Some(false)
     }
 
-    /// Returns whether there is an end of life, though not one that can be read.
-    pub(super) fn has_odd_expiry(&self) -> bool {
-        self.claim("exp").is_some() && self.expires_at().is_none()
+    /// Returns whether there is an end or a start of life, though not one that can be read.
+    pub(super) fn has_odd_time(&self) -> bool {
+        let is_odd = |name: &str| self.claim(name).is_some() && self.time(name).is_none();
+        is_odd("exp") || is_odd("nbf")
     }
 
     /// Returns a claim; `null` is none.
@@ -145,7 +198,7 @@ mod tests {
             claims(r#"{"active":true,"aud":"https://m","scope":"b  c","client_id":"app"}"#);
         assert_eq!(introspected.audience(), ["https://m"]);
         assert_eq!(introspected.scopes(), ["b", "c"]);
-        assert_eq!(introspected.subject().as_deref(), Some("app"));
+        assert_eq!(introspected.subject(), None);
         assert_eq!(introspected.expires_at(), None);
         assert!(!introspected.is_inactive() && claims(r#"{"active":false}"#).is_inactive());
     }
@@ -160,8 +213,27 @@ mod tests {
             let odd = claims(odd);
             assert_eq!((odd.subject(), odd.expires_at()), (None, None), "{odd:?}");
             assert!(odd.audience().is_empty() && odd.scopes().is_empty());
-            assert!(odd.has_odd_expiry());
+            assert!(odd.has_odd_time());
         }
+    }
+
+    #[test]
+    fn each_subject_of_an_issuer_is_a_principal_of_its_own() {
+        let mut seen: Vec<Option<String>> = Vec::new();
+        for text in [
+            r#"{"sub":"a","client_id":"c"}"#,
+            r#"{"username":"a","client_id":"c"}"#,
+            r#"{"username":"b","client_id":"c"}"#,
+            r#"{"gty":"client-credentials","azp":"a"}"#,
+            r#"{"client_id":"c"}"#,
+        ] {
+            let principal = claims(text).principal("https://a", false);
+            assert!(!seen.contains(&principal), "{text}: {seen:?}");
+            seen.push(principal);
+        }
+        assert_eq!(seen.last(), Some(&None));
+        let allowed = claims(r#"{"client_id":"c"}"#).principal("https://a", true);
+        assert_eq!(allowed.as_deref(), Some("client https://a c"));
     }
 
     #[test]

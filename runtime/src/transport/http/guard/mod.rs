@@ -30,6 +30,9 @@ pub(super) use scopes::RequestScopes;
 /// The path of the metadata of an authorization server (RFC 8414), at the root of an origin.
 const SERVER_METADATA: &str = "/.well-known/oauth-authorization-server";
 
+/// Maximum time by which the clock of an authorization server may be ahead.
+const CLOCK_SKEW: Duration = Duration::from_secs(30);
+
 /// Maximum time of a verifier.
 const VERIFY_TIME: Duration = Duration::from_secs(10);
 
@@ -40,7 +43,7 @@ type Grants = dyn Fn(&[String], &str) -> bool + Send + Sync;
 /// ([authorization](https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization)).
 ///
 /// The verifier says whether a token is authentic, and returns its claims. The guard checks the rest: that the token is for this
-/// resource, of one of its authorization servers, and has not expired. Requests that pass have a [`Principal`], by issuer
+/// resource, of one of its authorization servers, is valid now, and is an access token that no key belongs to. Requests that pass have a [`Principal`], by issuer
 /// and subject, and their [`TokenClaims`] in their extensions; the token itself does not reach handlers.
 ///
 /// ```
@@ -65,6 +68,7 @@ pub struct ResourceGuard {
     verify: Box<Verify>,
     grants: Box<Grants>,
     required: Vec<String>,
+    takes_clients: bool,
     server_metadata: Option<Json>,
 }
 
@@ -82,6 +86,7 @@ impl ResourceGuard {
             verify: Box::new(move |token| boxed(verify(token))),
             grants: Box::new(|granted, scope| granted.iter().any(|one| one == scope)),
             required: Vec::new(),
+            takes_clients: false,
             server_metadata: None,
         }
     }
@@ -105,6 +110,15 @@ impl ResourceGuard {
         grants: impl Fn(&[String], &str) -> bool + Send + Sync + 'static,
     ) -> Self {
         self.grants = Box::new(grants);
+        self
+    }
+
+    /// Takes a token without `sub` and `username` as the own one of its client [default: only if its claims name the grant, by
+    /// `grant_type`, `gty` or `idtyp`]. Do so only if the authorization server names the person in each other token: people who share a
+    /// client are one principal otherwise.
+    #[must_use]
+    pub fn with_client_tokens(mut self) -> Self {
+        self.takes_clients = true;
         self
     }
 
@@ -170,23 +184,44 @@ impl ResourceGuard {
         let named = claims.issuer();
         let issuer = (self.resource.issuer(named.as_deref()))
             .ok_or_else(|| invalid("the access token is of another authorization server"))?;
-        if !self.resource.is_audience(&claims.audience()) {
-            return Err(invalid("the access token is for another resource"));
+        let audience = claims.audience();
+        if !self.resource.is_audience(&audience) {
+            return Err(match audience.as_slice() {
+                [] => invalid("the access token names no audience (`aud`)").for_operators(
+                    "the access token names no audience (`aud`): if its authorization server issues tokens for this resource only, \
+                     allow that by ProtectedResource::without_audience or --guard-no-audience",
+                ),
+                _ => invalid("the access token is for another resource"),
+            });
         }
-        let is_over = claims
-            .expires_at()
-            .is_some_and(|end| end <= SystemTime::now());
-        if is_over || claims.has_odd_expiry() {
+        let now = SystemTime::now();
+        if claims.has_odd_time() {
+            return Err(invalid(
+                "the access token has a time (`exp`, `nbf`) that is not a number",
+            ));
+        }
+        if claims.expires_at().is_some_and(|end| end <= now) {
             return Err(invalid("the access token has expired"));
         }
-        let subject = claims
-            .subject()
-            .ok_or_else(|| invalid("the access token names no subject"))?;
+        if claims
+            .not_before()
+            .is_some_and(|start| start > now + CLOCK_SKEW)
+        {
+            return Err(invalid("the access token is not valid yet (`nbf`)"));
+        }
+        if let Some(why) = claims.misuse() {
+            return Err(invalid(why));
+        }
+        let principal = claims.principal(issuer, self.takes_clients).ok_or_else(|| {
+            invalid("the access token names no subject").for_operators(
+                "the access token has neither `sub` nor `username`: if it is the own token of its client, allow that by \
+                 ResourceGuard::with_client_tokens or --guard-client-tokens",
+            )
+        })?;
         let scopes = RequestScopes::new(self, &claims, &head.headers);
         let required: Vec<&str> = self.required.iter().map(String::as_str).collect();
         scopes.require(&required)?;
-        // No URL has a space, so that no two pairs make one name.
-        let principal = Principal(format!("{issuer} {subject}"));
+        let principal = Principal(principal);
         head.headers.remove(AUTHORIZATION);
         head.extensions.insert(principal);
         head.extensions.insert(claims);

@@ -48,6 +48,14 @@ impl GuardRefusal {
         }
     }
 
+    /// Adds the reason for operators.
+    pub(super) fn for_operators(self, cause: &str) -> Self {
+        Self {
+            cause: Some(cause.to_owned()),
+            ..self
+        }
+    }
+
     /// Returns the refusal of a request that is not valid.
     pub(super) fn invalid_request(why: &str) -> Self {
         Self {

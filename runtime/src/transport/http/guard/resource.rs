@@ -21,6 +21,8 @@ pub struct ProtectedResource {
     metadata_url: String,
     issuers: Vec<String>,
     audiences: Vec<String>,
+    /// Set if tokens need no audience.
+    takes_no_audience: bool,
     scopes: Vec<String>,
     others: Vec<(String, Json)>,
 }
@@ -78,6 +80,7 @@ impl ProtectedResource {
             url,
             issuers: Vec::new(),
             audiences: Vec::new(),
+            takes_no_audience: false,
             scopes: Vec::new(),
             others: Vec::new(),
         }
@@ -103,6 +106,14 @@ impl ProtectedResource {
     #[must_use]
     pub fn with_audience(mut self, audience: impl Into<String>) -> Self {
         self.audiences.push(audience.into());
+        self
+    }
+
+    /// Accepts tokens that name no audience, too: for authorization servers that issue tokens for this resource only. Those of another
+    /// audience stay refused.
+    #[must_use]
+    pub fn without_audience(mut self) -> Self {
+        self.takes_no_audience = true;
         self
     }
 
@@ -169,6 +180,9 @@ impl ProtectedResource {
 
     /// Returns whether a token for one of these audiences is for this resource; one final slash makes no difference.
     pub(super) fn is_audience(&self, audiences: &[String]) -> bool {
+        if audiences.is_empty() {
+            return self.takes_no_audience;
+        }
         let bare = |url: &String| url.strip_suffix('/').unwrap_or(url).to_owned();
         let mut own = std::iter::once(&self.url).chain(&self.audiences).map(bare);
         own.any(|own| audiences.iter().any(|audience| bare(audience) == own))

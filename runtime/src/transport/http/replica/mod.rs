@@ -279,12 +279,12 @@ impl ServiceShared {
             return Ok(false);
         }
         observe::session_taken_over(session);
-        self.restore(session, record);
+        self.restore(session, record).await;
         Ok(true)
     }
 
     /// Makes the driver of a session from its record.
-    fn restore(self: &Arc<Self>, session: &str, record: SessionRecord) {
+    async fn restore(self: &Arc<Self>, session: &str, record: SessionRecord) {
         let driver = self.new_driver();
         driver.opened_by(record.owner.clone(), None);
         driver.count_from(record.generation);
@@ -292,12 +292,12 @@ impl ServiceShared {
         let (texts, _) = outbox(None);
         let say = |text: &str| {
             let looked = self.server.look_in_session(text.as_bytes());
-            driver.take(None, looked, &texts, ExchangeFacts::default());
+            driver.take(None, looked, &texts, ExchangeFacts::default())
         };
         let stored = record.messages.clone();
         let mut messages = stored.iter();
         if let Some(opened) = messages.next() {
-            say(opened);
+            driver.settled(say(opened)).await;
         }
         let id: Arc<str> = session.into();
         if self.keep(&id, &driver, Some(Box::new(record))).is_err() {

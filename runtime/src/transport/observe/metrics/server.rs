@@ -5,9 +5,9 @@ use std::sync::Arc;
 use ::metrics::{Label, counter};
 
 use super::{OTHER, Operation};
-use crate::serve::{AnyHandler, HandlerFuture, Peer, Session};
+use crate::serve::{AnyHandler, AppFuture, HandlerFuture, Peer, Session};
 use mcp_revisions_sansio::server::MessageLosses;
-use mcp_revisions_sansio::{CustomRequest, Event, IncomingRequest};
+use mcp_revisions_sansio::{Caller, CustomRequest, Event, IncomingRequest};
 
 /// A handler whose calls are recorded in `mcp.server.operation.duration`.
 struct Observed {
@@ -57,6 +57,10 @@ impl AnyHandler for Observed {
             }
             answer
         })
+    }
+
+    fn application(self: Arc<Self>, caller: Arc<Caller>, session: Session) -> AppFuture {
+        Arc::clone(&self.handler).application(caller, session)
     }
 
     fn note(&self, event: Event, session: Session) {

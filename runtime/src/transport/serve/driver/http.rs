@@ -168,6 +168,12 @@ impl ServerDriver {
     pub(crate) fn hung_up(&self, exchange: Exchange) {
         let mut state = self.state();
         state.connection.ended(exchange, self.now());
+        // No application is looked for any more where no message waits for it.
+        if !state.connection.is_introducing()
+            && let Some((task, _)) = state.work.as_mut().and_then(|it| it.introduction.take())
+        {
+            task.abort();
+        }
         self.perform(state, Manner::InTurn);
         self.state().streams.end(exchange);
     }

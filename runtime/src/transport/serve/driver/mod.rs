@@ -11,10 +11,11 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use mcp_wire::{ErrorObject, Json};
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, watch};
 
 pub(crate) use streams::StoredSession;
 use streams::{Manner, Sent, Streams};
@@ -28,10 +29,10 @@ use crate::backplane::ReplicaTarget;
 use crate::layer::Layers;
 use crate::transport::observe;
 use crate::transport::panics::{caught, lock};
-use crate::transport::spawn::{later, spawn};
-use mcp_revisions_sansio::server::{Looked, Owner, Server};
+use crate::transport::spawn::{boxed, later, spawn};
+use mcp_revisions_sansio::server::{AppProfile, Looked, Owner, Server};
 use mcp_revisions_sansio::{
-    Connection, CustomRequest, Event, Exchange, IncomingRequest, Output, Token,
+    Caller, Connection, CustomRequest, Event, Exchange, IncomingRequest, Output, Token,
 };
 
 /// The drivers whose calls are suspended, by the ticket that the client of each was given.
@@ -105,6 +106,7 @@ struct DriverState {
 }
 
 /// The outcome of a text that came in.
+#[derive(Clone, Copy)]
 pub(crate) struct TextOutcome {
     /// Set if it opened a session: over HTTP the moment to mint its id.
     pub(crate) opens_session: bool,
@@ -112,6 +114,8 @@ pub(crate) struct TextOutcome {
     pub(crate) exchange: Exchange,
     /// Set if it opened a stream that does not end by itself.
     pub(crate) listens: bool,
+    /// Set if it waits for the application of its client: the rest is known once it is [settled](ServerDriver::settled).
+    pub(crate) waits: bool,
 }
 
 impl ServerDriver {
@@ -169,12 +173,68 @@ impl ServerDriver {
             opens_session,
             exchange,
             listens: state.connection.has_streams(),
+            waits: state.connection.is_introducing(),
         }
+    }
+
+    /// Waits until it is known which application serves the client of a text, or that none does, and returns what the text came to.
+    pub(crate) async fn settled(&self, outcome: TextOutcome) -> TextOutcome {
+        if !outcome.waits {
+            return outcome;
+        }
+        let known = (self.state().work.as_ref())
+            .and_then(|work| Some(work.introduction.as_ref()?.1.subscribe()));
+        if let Some(mut known) = known {
+            // Nothing is sent: the sender goes.
+            let _ = known.changed().await;
+        }
+        let state = self.state();
+        TextOutcome {
+            opens_session: state.connection.session_revision().is_some(),
+            listens: state.connection.has_streams(),
+            waits: false,
+            ..outcome
+        }
+    }
+
+    /// Finds the application of a client that introduces itself: at once where it is known, else in a task. Returns whether a
+    /// session was opened.
+    fn find_application(&self, caller: Arc<Caller>) -> bool {
+        let found = Arc::clone(&self.handler).application(caller, self.session());
+        let mut found = boxed(caught(found));
+        let mut context = Context::from_waker(Waker::noop());
+        if let Poll::Ready(app) = found.as_mut().poll(&mut context) {
+            return self.introduce(app);
+        }
+        let Some(driver) = self.me.upgrade() else {
+            return false;
+        };
+        let mut state = self.state();
+        let task = spawn(async move {
+            let app = found.await;
+            driver.introduce(app);
+        });
+        let finding = (task.abort_handle(), watch::Sender::new(()));
+        if let Some((before, _)) = state.work().introduction.replace(finding) {
+            before.abort();
+        }
+        false
+    }
+
+    /// Tells the connection which application serves its client; whether a session was opened.
+    fn introduce(&self, app: Result<AppProfile, ErrorObject>) -> bool {
+        let mut state = self.state();
+        (state.connection).introduce(app.as_ref(), self.now());
+        let opens_session = self.perform(state, Manner::InTurn);
+        if let Some(work) = &mut self.state().work {
+            work.introduction = None;
+        }
+        opens_session
     }
 
     /// Does what the connection wants done; whether a session was opened.
     fn perform(&self, mut guard: MutexGuard<'_, DriverState>, manner: Manner) -> bool {
-        let mut opens_session = false;
+        let (mut opens_session, mut introduced) = (false, None);
         let state = &mut *guard;
         while let Some(output) = state.connection.poll() {
             match output {
@@ -190,6 +250,7 @@ impl ServerDriver {
                     state.streams.send_empty(exchange, status, manner)
                 }
                 Output::Close(exchange) => state.streams.end(exchange),
+                Output::Event(Event::Introduced(caller)) => introduced = Some(caller),
                 Output::Event(event) => {
                     opens_session |= matches!(event, Event::Opened(_));
                     self.handle_event(state, event);
@@ -211,6 +272,9 @@ impl ServerDriver {
         report(&dropped);
         if has_news {
             self.tell();
+        }
+        if let Some(caller) = introduced {
+            opens_session |= self.find_application(caller);
         }
         if ends {
             self.close();
@@ -318,6 +382,7 @@ impl ServerDriver {
         let peer = Peer {
             token,
             driver: Arc::clone(&driver),
+            server: Arc::clone(state.connection.role()),
             facts,
             task: None,
             cancellation: Arc::clone(&cancellation),
@@ -498,9 +563,7 @@ impl Drop for ServerDriver {
     fn drop(&mut self) {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         let Some(work) = &mut state.work else { return };
-        if let Some((_, alarm)) = work.alarm.take() {
-            alarm.abort();
-        }
+        work.end_tasks_of_connection();
         if let Some(by_ticket) = &self.by_ticket
             && !work.tickets.is_empty()
         {

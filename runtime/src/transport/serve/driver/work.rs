@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 use tokio::task::AbortHandle;
 
 use super::super::Cancellation;
@@ -16,6 +16,8 @@ use mcp_revisions_sansio::{Answered, Event, Token};
 pub(super) struct ConnectionWork {
     pub(super) tasks: Numbered<Token, RunningCall>,
     pub(super) asked: Numbered<Token, oneshot::Sender<Answered>>,
+    /// The task that finds the application of a client; whoever waits for it sees the sender go.
+    pub(super) introduction: Option<(AbortHandle, watch::Sender<()>)>,
     /// When the connection is woken next, and what does it.
     pub(super) alarm: Option<(Duration, AbortHandle)>,
     /// Tickets of the suspended calls, by which their clients find them.
@@ -51,11 +53,18 @@ impl ConnectionWork {
     /// Gives up all of it, because its peer is gone.
     pub(super) fn abandon(&mut self) {
         self.asked = Numbered::default();
-        if let Some((_, alarm)) = self.alarm.take() {
-            alarm.abort();
-        }
+        self.end_tasks_of_connection();
         for task in std::mem::take(&mut self.tasks).into_values() {
             task.work.abort();
+        }
+    }
+
+    /// Ends what wakes the connection, and what finds its application.
+    pub(super) fn end_tasks_of_connection(&mut self) {
+        let introduction = self.introduction.take().map(|(task, _)| task);
+        let alarm = self.alarm.take().map(|(_, task)| task);
+        for task in introduction.into_iter().chain(alarm) {
+            task.abort();
         }
     }
 
@@ -63,6 +72,7 @@ impl ConnectionWork {
     pub(super) fn is_done(&self) -> bool {
         self.tasks.is_empty()
             && self.asked.is_empty()
+            && self.introduction.is_none()
             && self.alarm.is_none()
             && self.tickets.is_empty()
             && self.news.is_empty()

@@ -81,7 +81,7 @@ async fn tell(
         match tasks.find(&id, owner.as_deref()).await {
             Ok(task) => {
                 let is_news = told.replace(task.version) != Some(task.version);
-                let state = tasks.server.task_detail(&task, revision);
+                let state = peer.server.task_detail(&task, revision);
                 if is_news && !peer.driver.tell_of_task(peer.token, &state).await {
                     return;
                 }

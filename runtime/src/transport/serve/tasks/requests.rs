@@ -39,10 +39,10 @@ impl Tasks {
         let task = self.find(&id, owner.as_deref()).await?;
         let form = Form::of(call.peer).unwrap_or(Form::Extension);
         match call.method.as_str() {
-            methods::TASKS_GET => Ok(self.server.task_state(&task, form, call.peer)),
+            methods::TASKS_GET => Ok(peer.server.task_state(&task, form, call.peer)),
             methods::TASKS_CANCEL => self.cancel(&task, form).await,
             methods::TASKS_RESULT => self.result(&id, &call, &peer).await,
-            TASKS_UPDATE => self.update(&task, &call).await,
+            TASKS_UPDATE => self.update(&task, &call, &peer).await,
             other => Err(errors::method_not_found(other, call.peer.lifecycle())),
         }
     }
@@ -124,7 +124,7 @@ impl Tasks {
             let changed = self.subscribe(id);
             let task = self.find(id, owner_of(peer, call.peer).as_deref()).await?;
             if task.status.is_terminal() {
-                let result = self.server.task_outcome(&task, call.peer)?;
+                let result = peer.server.task_outcome(&task, call.peer)?;
                 return Ok(crate::meta::with(&result, RELATED_TASK, &related));
             }
             for question in task.questions {
@@ -142,7 +142,7 @@ impl Tasks {
         }
     }
 
-    async fn update(&self, task: &Task, call: &CustomRequest) -> TaskResponse {
+    async fn update(&self, task: &Task, call: &CustomRequest, peer: &Peer) -> TaskResponse {
         let responses = call.params.get("inputResponses");
         let members = responses.and_then(|it| it.read::<Map<Json>>().ok());
         let missing = || errors::invalid_params("`inputResponses` is required: an object");
@@ -151,7 +151,7 @@ impl Tasks {
         // Others are of no question, or were answered before.
         for question in &task.questions {
             if let Some(answer) = responses.get(&question.key) {
-                let answer = self.server.task_answer(question, answer, call.peer)?;
+                let answer = peer.server.task_answer(question, answer, call.peer)?;
                 answers.push((question.key.clone(), Ok(answer)));
             }
         }

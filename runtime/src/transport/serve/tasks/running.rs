@@ -16,6 +16,7 @@ use crate::methods;
 use crate::transport::panics::lock;
 use crate::transport::serve::ServerDriver;
 use crate::transport::spawn::{Boxed, boxed, later, spawn_if_possible};
+use mcp_revisions_sansio::server::Server;
 use mcp_revisions_sansio::tasks::server::{Task, TaskQuestion, TaskStoreError};
 use mcp_revisions_sansio::tasks::{Form, RELATED_TASK, TaskStatus};
 use mcp_revisions_sansio::transport::allowed;
@@ -33,6 +34,8 @@ pub(crate) struct Running {
     pub(super) peer: Revision,
     pub(super) caller: Arc<Caller>,
     pub(super) tasks: Weak<Tasks>,
+    /// The server of the connection that it was begun in.
+    pub(super) server: Arc<Server>,
     /// The session that it was begun in.
     pub(super) driver: Weak<ServerDriver>,
     /// Set if it ends with that session.
@@ -61,8 +64,8 @@ impl Running {
             params: object,
         };
         // A question that the client cannot be asked is refused here, where the handler can help it.
-        tasks.server.task_question(&question, self.peer)?;
-        let limits = *tasks.server.limits();
+        self.server.task_question(&question, self.peer)?;
+        let limits = *self.server.limits();
         let key = question.key.clone();
         let mut is_full = false;
         let asked = tasks.change(&self.id, |task| {

@@ -81,6 +81,7 @@ async fn a_program_that_was_started_again_fetches_the_result_of_its_task() {
     let connect = || {
         Client::builder(&mcp::Implementation::new("client", args::Version("1")))
             .with_revisions([Revision::LATEST].into_iter().collect())
+            .with_tasks()
             .http(mcp_revisions::service::client::Http::in_process(
                 service.clone(),
             ))

@@ -168,6 +168,7 @@ impl World {
         let (input, output) = tokio::io::split(near);
         Client::builder(&mcp::Implementation::new("client", args::Version("1")))
             .with_revisions([revision].into_iter().collect())
+            .with_tasks()
             .with_handlers(Ada)
             .lines(input, output)
     }

@@ -167,7 +167,7 @@ fn a_task_that_follows_no_tool_is_a_mistake_of_its_author() {
     let router = Router::new().may_start_task(TaskSupport::Optional);
     let problem = router.build("example", "1").unwrap_err();
     assert!(
-        problem.to_string().contains("add the tool first"),
+        problem.to_string().contains("does not follow a tool"),
         "{problem}"
     );
 }

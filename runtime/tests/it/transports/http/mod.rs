@@ -1,6 +1,7 @@
 //! Servers over streamable HTTP, as they are and as they fail.
 
 mod calls;
+mod repeats;
 mod streams;
 
 use std::sync::Arc;

@@ -95,7 +95,7 @@ impl QuirkCase {
         (self.settings)(&mut settings, &servers.origin);
         let builder = servers.builder(settings, open());
         let oauth = if self.is_localhost {
-            builder.callback_localhost().build()
+            builder.with_callback_localhost().build()
         } else {
             builder.build()
         };

@@ -106,6 +106,11 @@ fn a_tag_that_may_be_absent_may_be_null() {
 fn presence_of_paths() {
     for (text, expected) in [
         (r#"{"enumNames":null}"#, [true, false, false, false]),
+        // Some peers write all members.
+        (
+            r#"{"enumNames":null,"items":{"enum":[],"anyOf":null}}"#,
+            [false, true, false, false],
+        ),
         (
             r#"{"items":{"enum":[],"x":{"anyOf":1}}}"#,
             [false, true, false, false],
@@ -154,6 +159,8 @@ fn first_of_paths() {
         first(r#"{"x":{"items":1},"enumNames":1,"items":1}"#),
         Some(0)
     );
+    assert_eq!(first(r#"{"items" : null,"enumNames":1}"#), Some(0));
+    assert_eq!(first(r#"{"items":null,"x":1}"#), Some(1));
     assert_eq!(first(r#"{"x":{"items":1}}"#), None);
     let error = look(" {}", |reader| Err::<(), _>(reader.undecided(&PATHS))).unwrap_err();
     assert_eq!(

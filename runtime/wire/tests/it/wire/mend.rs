@@ -438,14 +438,24 @@ fn what_is_no_json_stays_no_json() {
 }
 
 #[test]
-fn a_member_that_comes_twice_costs_the_entry_and_not_the_list() {
-    let text = with(r#""tools":[{"name":"a","name":"b"},{"name":"c"}]"#);
-    assert_eq!(
-        mends(&text),
-        [r#"-/tools/0 {"name":"a","name":"b"} tool `a`"#]
+fn of_a_member_that_comes_twice_the_last_one_counts() {
+    let text = with(
+        r#""tools":[{"name":"a","name":"b","x":1,"x":2,"n\u0061me":"d"},{"name":"c"}],"next":"p","next":"q""#,
     );
-    let error = mended(&with(r#""tools":[],"tools":[]"#)).unwrap_err();
-    assert!(error.contains("expected each member once"), "{error}");
+    let (result, _) = mended(&text).unwrap();
+    assert_eq!(
+        (result.tools[0].name.as_str(), result.tools.len()),
+        ("d", 2)
+    );
+    assert_eq!(result.tools[0].extra.get("x").unwrap().text(), "2");
+    assert_eq!(result.next.as_deref(), Some("q"));
+    let told = mends(&text);
+    let first = |kept: &str| told.iter().any(|told| told.starts_with(kept));
+    assert!(
+        first("-/tools/0/name \"a\"") && first("-/tools/0/x 1") && first("-/next \"p\""),
+        "{told:?}"
+    );
+    assert_eq!(told.len(), 4);
 }
 
 #[test]

@@ -53,6 +53,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let client = client
         .with_handlers(Agreeable)
         .with_custom_methods()
+        .with_tasks()
         .http(http.with_authorization(oauth));
 
     let tools = client.list_tools(None).await?.tools;

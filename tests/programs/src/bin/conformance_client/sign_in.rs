@@ -44,7 +44,7 @@ pub(crate) fn provider(http: &Http) -> Result<OAuth, Box<dyn Error>> {
             id_token,
         };
     }
-    let oauth = OAuth::builder(http, settings, false, |page| {
+    let oauth = OAuth::builder(http, settings, |page| {
         let page = page.to_owned();
         tokio::spawn(async move {
             if let Err(error) = browse(&page).await {

@@ -1,5 +1,6 @@
 //! The listener that a browser comes back to: on loopback, for one sign-in, closed after use.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::time::Duration;
 
@@ -20,10 +21,12 @@ use crate::transport::spawn::spawn;
 const PATH: &str = "/callback";
 /// Number of ports that are tried for a server.
 const PORTS: u16 = 8;
-/// Number of connections of a sign-in; the listener ends with the last one.
-const CONNECTIONS: usize = 100;
+/// Maximum number of connections at a time; the oldest makes room for another one.
+const CONNECTIONS: usize = 64;
 /// Time that a connection has for its request.
 const REQUEST_TIME: Duration = Duration::from_secs(10);
+/// Time between two tries where no connection is accepted.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// Time that the browser waits for the outcome.
 const OUTCOME_TIME: Duration = Duration::from_secs(30);
 
@@ -97,11 +100,16 @@ impl Callback {
             format!("{}:{}", self.host, self.port),
             format!("127.0.0.1:{}", self.port),
         ];
-        for _ in 0..CONNECTIONS {
+        let mut open = VecDeque::new();
+        loop {
             let stream = tokio::select! {
                 accepted = self.listener.accept() => match accepted {
                     Ok((stream, _)) => stream,
-                    Err(_) => continue,
+                    Err(_) => {
+                        // Too many files are open, which may pass.
+                        tokio::time::sleep(ACCEPT_PAUSE).await;
+                        continue;
+                    }
                 },
                 redirected = come.recv() => {
                     return redirected.ok_or_else(|| "the listener for the browser ended".to_owned());
@@ -118,15 +126,15 @@ impl Callback {
                 .header_read_timeout(REQUEST_TIME);
             server.max_buf_size(16 << 10).keep_alive(false);
             let connection = server.serve_connection(TokioIo::new(stream), service);
-            spawn(async move {
+            let served = spawn(async move {
                 let _ = tokio::time::timeout(REQUEST_TIME + OUTCOME_TIME, connection).await;
             });
-        }
-        match tokio::time::timeout(REQUEST_TIME, come.recv()).await {
-            Ok(Some(redirected)) => Ok(redirected),
-            _ => Err(format!(
-                "more than {CONNECTIONS} requests came in place of the browser"
-            )),
+            open.push_back(served.abort_handle());
+            if open.len() > CONNECTIONS
+                && let Some(oldest) = open.pop_front()
+            {
+                oldest.abort();
+            }
         }
     }
 }

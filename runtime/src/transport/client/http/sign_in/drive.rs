@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use ::http::header::{ACCEPT_ENCODING, LOCATION};
+use ::http::header::{ACCEPT_ENCODING, LOCATION, USER_AGENT};
 use ::http::{HeaderValue, Method as HttpMethod, Request, Response, Uri};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full, Limited};
@@ -12,16 +12,18 @@ use hyper::body::Incoming;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use mcp_revisions_auth::{
-    Cause, DevicePage, Entropy, Flow, FlowMethod, FlowRequest, FlowResponse, FlowStep, Settings,
-    StoredSignIn, is_allowed_address, is_loopback_url,
+    AuthError, Cause, DevicePage, Entropy, Flow, FlowMethod, FlowReport, FlowRequest, FlowResponse,
+    FlowStep, Settings, StoredSignIn, is_allowed_address, is_loopback_url,
 };
 
 use super::super::connect::{Connector, connector};
 use super::super::options::Http;
-use super::super::request::place;
+use super::super::request::SENDER;
 use super::super::resolve::AddressRule;
+use super::super::url::{place, without_secrets};
 use super::callback::{Callback, Redirected};
-use super::store::TokenStore;
+use super::error::SignInError;
+use mcp_revisions_sansio::transport::quotable;
 
 /// Time of a request, its redirects included.
 const REQUEST_TIME: Duration = Duration::from_secs(10);
@@ -49,12 +51,24 @@ pub(super) struct CallbackPlace {
     pub(super) is_localhost: bool,
 }
 
+/// What sees the steps of a flow.
+#[derive(Clone, Copy)]
+pub(super) struct FlowHooks<'a> {
+    /// Keeps what is to be kept.
+    pub(super) keep: &'a (dyn Fn(&StoredSignIn) + Sync),
+    /// Gets the page that a person has to look at.
+    pub(super) opened: &'a (dyn Fn(&str) + Sync),
+    pub(super) log: &'a (dyn Fn(&FlowRequest, &Result<FlowResponse, String>) + Sync),
+}
+
 /// The parts that a flow is run with.
 pub(super) struct FlowDriver {
     client: Client<Connector, Full<Bytes>>,
     pub(super) browser: Browser,
     /// Shows pages of device codes; `None` if the browser opens them.
     pub(super) screen: Option<DeviceScreen>,
+    /// Shows pages that are open already.
+    pub(super) open_page: Option<Browser>,
     pub(super) callback: CallbackPlace,
     /// Time that a person has.
     pub(super) person_time: Duration,
@@ -73,29 +87,35 @@ impl FlowDriver {
             client: Client::builder(TokioExecutor::new()).build(connector(http, rule)),
             browser,
             screen: None,
+            open_page: None,
             callback: CallbackPlace::default(),
             person_time: Duration::from_secs(600),
         }
     }
 
-    /// Runs a flow to its end. `opened` is called with the page that a person has to look at, which its error keeps closed, and
-    /// `log` with each request.
+    /// Shows a person a page that is open already.
+    pub(super) fn show_open_page(&self, page: &str) {
+        if let Some(show) = &self.open_page {
+            show(page);
+        }
+    }
+
+    /// Runs a flow to its end.
     pub(super) async fn run(
         &self,
         settings: Settings,
         kept: Option<StoredSignIn>,
         cause: Cause,
-        store: &dyn TokenStore,
-        opened: impl Fn(&str) -> Result<(), String> + Send,
-        log: impl Fn(&FlowRequest, &Result<FlowResponse, String>) + Send,
-    ) -> Result<StoredSignIn, String> {
+        hooks: FlowHooks<'_>,
+    ) -> Result<(StoredSignIn, FlowReport), SignInError> {
+        let FlowHooks { keep, opened, log } = hooks;
         let mut random = [0; 96];
-        getrandom::fill(&mut random).map_err(|error| format!("no random numbers: {error}"))?;
+        let filled = getrandom::fill(&mut random);
+        filled.map_err(|error| SignInError::Random(error.to_string()))?;
         let server = settings.server.clone();
         let mut flow = Flow::new(settings, kept, cause, Entropy(random));
         let mut callback: Option<Callback> = None;
         let mut browser: Option<Redirected> = None;
-        let mut state = String::new();
         let mut shown: Option<DevicePage> = None;
         let done = loop {
             match flow.step(now()) {
@@ -121,10 +141,7 @@ impl FlowDriver {
                 }
                 FlowStep::Wait(page, seconds) => {
                     if shown.as_ref() != Some(&page) {
-                        if let Err(why) = opened(&page.url) {
-                            flow.answered(Err(why));
-                            continue;
-                        }
+                        opened(&page.url);
                         match &self.screen {
                             Some(screen) => screen(&page),
                             None => (self.browser)(&page.url),
@@ -135,22 +152,21 @@ impl FlowDriver {
                     flow.waited();
                 }
                 FlowStep::Keep(kept) => {
-                    if let Some(pending) = &kept.pending {
-                        state = pending.state.expose().to_owned();
-                    }
-                    store.save(&kept)?;
+                    keep(&kept);
                     flow.kept();
                 }
                 FlowStep::Open(page) => {
                     let Some(callback) = callback.take() else {
-                        break Err("nothing listens for the browser".to_owned());
+                        let why = "nothing listens for the browser";
+                        break Err(AuthError::Unfinished(why.to_owned()));
                     };
-                    if let Err(why) = opened(&page) {
-                        flow.answered(Err(why));
-                        continue;
+                    opened(&page.url);
+                    if page.is_open {
+                        self.show_open_page(&page.url);
+                    } else {
+                        (self.browser)(&page.url);
                     }
-                    (self.browser)(&page);
-                    let returned = callback.returned(state.clone());
+                    let returned = callback.returned(page.state.expose().to_owned());
                     match tokio::time::timeout(self.person_time, returned).await {
                         Ok(Ok(redirected)) => {
                             flow.returned(redirected.query.clone());
@@ -165,14 +181,17 @@ impl FlowDriver {
                         }
                     }
                 }
-                FlowStep::Done(kept) => break store.save(&kept).map(|()| *kept),
-                FlowStep::Failed(error) => break Err(error.to_string()),
+                FlowStep::Done(kept) => {
+                    keep(&kept);
+                    break Ok((*kept, flow.report()));
+                }
+                FlowStep::Failed(error) => break Err(error),
             }
         };
         if let Some(browser) = browser {
             let _ = browser.outcome.send(done.is_ok());
         }
-        done
+        Ok(done?)
     }
 
     pub(super) async fn send(&self, request: &FlowRequest) -> Result<FlowResponse, String> {
@@ -199,9 +218,13 @@ impl FlowDriver {
                     .headers()
                     .get(LOCATION)
                     .and_then(|it| it.to_str().ok());
-                match to.and_then(|to| place(&url, to)) {
-                    Some(to) => url = to,
-                    None => return Err("it redirects to another server".to_owned()),
+                match to.map(|to| (to, place(&url, to))) {
+                    Some((_, Some(to))) => url = to,
+                    Some((to, None)) => {
+                        let to = quotable(&without_secrets(to));
+                        return Err(format!("it redirects to another server: `{to}`"));
+                    }
+                    None => return Err("it redirects to no place".to_owned()),
                 }
                 continue;
             }
@@ -238,6 +261,7 @@ impl FlowDriver {
         }
         let identity = HeaderValue::from_static("identity");
         sent.headers_mut().insert(ACCEPT_ENCODING, identity);
+        sent.headers_mut().entry(USER_AGENT).or_insert(SENDER);
         let answer = self.client.request(sent).await;
         answer.map_err(|error| super::super::request::cause(&error))
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use mcp_revisions_auth::StoredSignIn;
 
-use super::store::{StoreGuard, TokenStore};
+use super::store::{StoreError, StoreGuard, TokenStore};
 
 /// Maximum size of a file that is read.
 const FILE_BYTES: u64 = 256 << 10;
@@ -19,17 +19,13 @@ pub struct FileStore {
 }
 
 /// A file of a store, and what it keeps, or why it cannot be read.
-pub type KeptFile = (PathBuf, Result<StoredSignIn, String>);
+pub type KeptFile = (PathBuf, Result<StoredSignIn, StoreError>);
 
 impl FileStore {
-    /// Opens the store of a server. `key` are the texts that tell sign-ins apart, such as the URL, the client's id and a
-    /// profile. The folder is made if it is missing.
-    ///
-    /// # Errors
-    /// Returns an error if the folder cannot be made, is a link, or can be read by others.
-    pub fn open(folder: impl Into<PathBuf>, key: &[&str]) -> Result<Self, String> {
-        let folder = folder.into();
-        make_folder(&folder).map_err(|why| format!("{}: {why}", folder.display()))?;
+    /// Creates the store of a server. `key` are the texts that tell sign-ins apart, such as the URL, the client's id and a
+    /// profile. The folder is made when something is stored.
+    #[must_use]
+    pub fn new(folder: impl Into<PathBuf>, key: &[&str]) -> Self {
         let mut digest = hmac_sha256::Hash::new();
         for part in key {
             digest.update((part.len() as u64).to_be_bytes());
@@ -41,7 +37,10 @@ impl FileStore {
             .take(16)
             .map(|byte| format!("{byte:02x}"))
             .collect();
-        Ok(Self { folder, name })
+        Self {
+            folder: folder.into(),
+            name,
+        }
     }
 
     /// Returns what all files of a folder have, in no order. A file that cannot be read is an entry with its path and the
@@ -49,11 +48,11 @@ impl FileStore {
     ///
     /// # Errors
     /// Returns an error if the folder cannot be read; a missing one is empty.
-    pub fn list(folder: &Path) -> Result<Vec<KeptFile>, String> {
+    pub fn list(folder: &Path) -> Result<Vec<KeptFile>, StoreError> {
         let entries = match std::fs::read_dir(folder) {
             Ok(entries) => entries,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(format!("{}: {error}", folder.display())),
+            Err(error) => return Err(StoreError::io(folder, error)),
         };
         let mut all = Vec::new();
         for entry in entries.flatten() {
@@ -71,10 +70,10 @@ impl FileStore {
     ///
     /// # Errors
     /// Returns an error if the file cannot be removed.
-    pub fn clear(&self) -> Result<(), String> {
+    pub fn clear(&self) -> Result<(), StoreError> {
         match std::fs::remove_file(self.path()) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(format!("{}: {error}", self.path().display()))
+                Err(StoreError::io(self.path(), error))
             }
             _ => Ok(()),
         }
@@ -86,11 +85,19 @@ impl FileStore {
 }
 
 impl TokenStore for FileStore {
-    fn load(&self) -> Result<Option<StoredSignIn>, String> {
-        read(&self.path())
+    fn load(&self) -> Result<Option<StoredSignIn>, StoreError> {
+        match std::fs::symlink_metadata(&self.folder) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(StoreError::io(&self.folder, error)),
+            Ok(metadata) => {
+                check(&self.folder, &metadata, true)?;
+                read(&self.path())
+            }
+        }
     }
 
-    fn save(&self, kept: &StoredSignIn) -> Result<(), String> {
+    fn save(&self, kept: &StoredSignIn) -> Result<(), StoreError> {
+        make_folder(&self.folder)?;
         let path = self.path();
         // Each process writes a file of its own; the last one to rename it wins.
         let new = self
@@ -107,13 +114,14 @@ impl TokenStore for FileStore {
         };
         written().map_err(|error| {
             let _ = std::fs::remove_file(&new);
-            format!("{}: {error}", path.display())
+            StoreError::io(&path, error)
         })
     }
 
-    fn try_lock(&self) -> Result<Option<StoreGuard>, String> {
+    fn try_lock(&self) -> Result<Option<StoreGuard>, StoreError> {
+        make_folder(&self.folder)?;
         let path = self.folder.join(format!("{}.lock", self.name));
-        let wrong = |error: std::io::Error| format!("{}: {error}", path.display());
+        let wrong = |error: std::io::Error| StoreError::io(&path, error);
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         let file = private(&mut options).open(&path).map_err(wrong)?;
@@ -136,22 +144,24 @@ impl Drop for FileGuard {
 }
 
 /// Reads a file that only its owner may read.
-fn read(path: &Path) -> Result<Option<StoredSignIn>, String> {
-    let wrong = |why: String| format!("{}: {why}", path.display());
+fn read(path: &Path) -> Result<Option<StoredSignIn>, StoreError> {
+    let wrong = |error: std::io::Error| StoreError::io(path, error);
     let file = match std::fs::symlink_metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(wrong(error.to_string())),
+        Err(error) => return Err(wrong(error)),
         Ok(metadata) => {
-            check(&metadata, false).map_err(wrong)?;
-            File::open(path).map_err(|error| wrong(error.to_string()))?
+            check(path, &metadata, false)?;
+            File::open(path).map_err(wrong)?
         }
     };
     let mut text = String::new();
     let read = file.take(FILE_BYTES).read_to_string(&mut text);
-    read.map_err(|error| wrong(error.to_string()))?;
-    StoredSignIn::from_json(&text)
-        .map(Some)
-        .map_err(|why| wrong(format!("{why}; remove it")))
+    read.map_err(wrong)?;
+    let kept = StoredSignIn::from_json(&text);
+    kept.map(Some).map_err(|error| StoreError::Invalid {
+        path: path.to_owned(),
+        error,
+    })
 }
 
 #[cfg(unix)]
@@ -166,19 +176,25 @@ fn private(options: &mut OpenOptions) -> &mut OpenOptions {
 }
 
 /// Checks that a file or a folder is what it seems, and is not for others.
-fn check(metadata: &std::fs::Metadata, is_folder: bool) -> Result<(), String> {
+fn check(path: &Path, metadata: &std::fs::Metadata, is_folder: bool) -> Result<(), StoreError> {
+    let wrong = |why: String| {
+        Err(StoreError::Unsafe {
+            path: path.to_owned(),
+            why,
+        })
+    };
     if metadata.file_type().is_symlink() {
-        return Err("it is a symbolic link: remove it".to_owned());
+        return wrong("it is a symbolic link: remove it".to_owned());
     }
     if metadata.is_dir() != is_folder {
-        return Err("it is not of the expected kind: remove it".to_owned());
+        return wrong("it is not of the expected kind: remove it".to_owned());
     }
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt as _;
         if metadata.mode() & 0o077 != 0 {
             let mode = metadata.mode() & 0o777;
-            return Err(format!(
+            return wrong(format!(
                 "others can read it (mode {mode:o}): remove it, or make it yours with chmod go="
             ));
         }
@@ -186,8 +202,8 @@ fn check(metadata: &std::fs::Metadata, is_folder: bool) -> Result<(), String> {
     Ok(())
 }
 
-fn make_folder(folder: &Path) -> Result<(), String> {
-    let wrong = |error: std::io::Error| error.to_string();
+fn make_folder(folder: &Path) -> Result<(), StoreError> {
+    let wrong = |error: std::io::Error| StoreError::io(folder, error);
     if let Some(above) = folder.parent() {
         std::fs::create_dir_all(above).map_err(wrong)?;
     }
@@ -203,5 +219,6 @@ fn make_folder(folder: &Path) -> Result<(), String> {
         }
         _ => {}
     }
-    check(&std::fs::symlink_metadata(folder).map_err(wrong)?, true)
+    let metadata = std::fs::symlink_metadata(folder).map_err(wrong)?;
+    check(folder, &metadata, true)
 }

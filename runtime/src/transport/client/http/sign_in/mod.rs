@@ -5,40 +5,46 @@
 mod builder;
 mod callback;
 mod drive;
+mod error;
 mod file;
-#[cfg(feature = "server-http")]
-pub(in crate::transport::client) mod introspect;
 mod store;
+#[cfg(feature = "server-http")]
+pub(in crate::transport::client) mod verifier;
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use mcp_revisions_auth::{
-    Cause, Challenge, DpopKey, FlowRequest, FlowResponse, Proof, RefusedRequest, Settings,
-    StoredSignIn,
+    AuthError, Cause, Challenge, DpopKey, FlowReport, FlowRequest, FlowResponse, Proof,
+    RefusedRequest, Settings, SignInForecast, StoredSignIn, TokenKind,
 };
 use mcp_revisions_sansio::INSUFFICIENT_SCOPE;
 use mcp_revisions_sansio::client::NeededSignIn;
+use mcp_revisions_sansio::transport::quotable;
 use tokio::sync::watch;
 
 use super::authorize::{
     AuthFuture, AuthProvider, AuthRefusal, Credentials, HttpRequest, RefusalFate, TokenId,
 };
 use super::options::Http;
+use crate::transport::observe;
 use crate::transport::panics::lock;
 use crate::transport::spawn::spawn;
 pub use builder::OAuthBuilder;
-use drive::{Browser, FlowDriver, now};
+use drive::{FlowDriver, FlowHooks, now};
+pub use error::SignInError;
 pub use file::{FileStore, KeptFile};
-pub use store::{MemoryStore, StoreGuard, TokenStore};
+use store::LastingStore;
+pub use store::{MemoryStore, StoreError, StoreGuard, TokenStore};
 
 /// Maximum time that a call waits for a sign-in.
 const WAIT: Duration = Duration::from_secs(45);
-/// Number of sign-ins in [`SIGN_INS_TIME`].
-const SIGN_INS: usize = 3;
-const SIGN_INS_TIME: Duration = Duration::from_secs(600);
 /// A token that is refused so soon after it was issued is not refreshed once more.
 const FRESH: Duration = Duration::from_secs(10);
+/// Time between two looks at the store, which other processes change.
+const LOOK: Duration = Duration::from_millis(100);
+/// Maximum time that a sign-out waits for another process.
+const SIGN_OUT_WAIT: Duration = Duration::from_secs(2);
 
 /// Signs in to a server by OAuth. Give it to [`Http::with_authorization`]; a clone shares its tokens.
 ///
@@ -50,7 +56,7 @@ pub struct OAuth(Arc<SignInShared>);
 struct SignInShared {
     settings: Settings,
     driver: FlowDriver,
-    store: Arc<dyn TokenStore>,
+    store: LastingStore,
     wait: Duration,
     log: Option<SignInLog>,
     state: Mutex<SignInState>,
@@ -59,11 +65,12 @@ struct SignInShared {
 /// Sees each request of a sign-in.
 type SignInLog = Arc<dyn Fn(&FlowRequest, &Result<FlowResponse, String>) + Send + Sync>;
 /// The result of a flow, once it has one.
-type FlowOutcome = Option<Result<(), String>>;
+type FlowOutcome = Option<Result<(), SignInError>>;
 
 #[derive(Default)]
 struct SignInState {
-    is_loaded: bool,
+    /// When the store was looked at.
+    looked: Option<Instant>,
     kept: Option<StoredSignIn>,
     /// The number of the current token.
     token: u64,
@@ -73,7 +80,6 @@ struct SignInState {
     page: Option<String>,
     /// When the last flow ended well.
     ended: Option<Instant>,
-    sign_ins: Vec<Instant>,
     /// The nonce that the MCP server wants in proofs.
     nonce: Option<String>,
 }
@@ -88,20 +94,17 @@ impl SignInState {
 impl OAuth {
     /// Begins a provider for the server of a transport, whose certificates and proxies it uses. `browser` opens a page for a
     /// person: the URL is `https`, or `http` on this machine, and must never be handed to a shell.
-    ///
-    /// `allows_private` is whether authorization servers may be in private networks.
     #[must_use]
     pub fn builder(
         http: &Http,
         settings: Settings,
-        allows_private: bool,
         browser: impl Fn(&str) + Send + Sync + 'static,
     ) -> OAuthBuilder {
-        let browser: Browser = Arc::new(browser);
         OAuthBuilder {
-            driver: FlowDriver::new(http, browser, allows_private),
+            driver: FlowDriver::new(http, Arc::new(browser), settings.allows_private_addresses),
             settings,
-            store: Arc::new(MemoryStore::default()),
+            store: Box::new(MemoryStore::default()),
+            on_store_failure: Arc::new(|error| observe::sign_in_not_stored(&error.to_string())),
             wait: WAIT,
             log: None,
         }
@@ -111,50 +114,44 @@ impl OAuth {
     #[must_use]
     pub fn kept(&self) -> Option<StoredSignIn> {
         let mut state = lock(&self.0.state);
-        // Without a token, a server says what it wants.
-        let _ = self.0.load(&mut state);
+        self.0.look(&mut state);
         state.kept.clone()
     }
 
-    /// Signs in, and waits for the person.
+    /// Signs in, and waits for the person. A caller that stops waiting does not end the sign-in.
     ///
     /// # Errors
-    /// Returns why the sign-in failed.
-    pub async fn sign_in(&self, refused: Option<RefusedRequest>) -> Result<(), String> {
+    /// Returns an error if the sign-in failed.
+    pub async fn sign_in(&self, refused: Option<RefusedRequest>) -> Result<(), SignInError> {
         let cause = refused.map_or(Cause::Login, Cause::Refused);
         let mut flow = self.begin(cause);
-        let done = flow.wait_for(Option::is_some).await;
-        match done.ok().and_then(|done| done.clone()) {
-            Some(done) => done,
-            None => Err("the sign-in ended early".to_owned()),
-        }
+        let ended = flow.wait_for(Option::is_some).await;
+        let done = ended.ok().and_then(|done| done.clone());
+        done.unwrap_or(Err(SignInError::Ended))
     }
 
-    /// Revokes the tokens at their authorization server, and forgets them in any case. The registration of the client stays.
+    /// Revokes the tokens at their authorization server, and forgets them in any case. The registration of the client stays. Returns
+    /// for each token whether it was revoked. A caller that stops waiting may leave tokens that are revoked and stored still.
     ///
     /// # Errors
-    /// Returns an error if the tokens were not revoked, with the reason, or if the store cannot be written.
-    pub async fn sign_out(&self) -> Result<(), String> {
-        let guard = store::guard(&*self.0.store, |_| false).await?;
+    /// Returns an error if no token was revoked.
+    pub async fn sign_out(&self) -> Result<Vec<(TokenKind, Result<(), AuthError>)>, SignInError> {
+        let guard = store::guard(&self.0.store, |_| false, |_| {});
+        // The process that has the guard may wait for a person; it signs in again if the person does.
+        let guard = tokio::time::timeout(SIGN_OUT_WAIT, guard).await;
         let Some(mut kept) = self.0.store.load()? else {
-            return Ok(());
+            return Ok(Vec::new());
         };
-        let log = |request: &FlowRequest, answer: &Result<FlowResponse, String>| {
-            if let Some(log) = &self.0.log {
-                log(request, answer);
-            }
-        };
-        let (settings, scratch) = (self.0.settings.clone(), MemoryStore::default());
-        let before = Some(kept.clone());
-        let driver = &self.0.driver;
-        let revoked = driver
-            .run(settings, before, Cause::Revoke, &scratch, |_| Ok(()), log)
-            .await;
-        (kept.tokens, kept.pending, kept.dpop_key) = (None, None, None);
-        self.0.store.save(&kept)?;
+        let before = kept.clone();
+        let revoked = self.run_apart(Some(before), Cause::Revoke).await;
+        (kept.tokens, kept.dpop_key) = (None, None);
+        if guard.is_ok() {
+            kept.pending = None;
+        }
+        self.0.store.save(&kept);
         lock(&self.0.state).kept = Some(kept);
         drop(guard);
-        revoked.map(drop)
+        revoked.map(|(_, report)| report.revocations)
     }
 
     /// Finds out what a sign-in after this refusal would find, without signing in or keeping anything. The hook of
@@ -162,23 +159,30 @@ impl OAuth {
     ///
     /// # Errors
     /// Returns the rule that failed.
-    pub async fn check(&self, refusal: AuthRefusal<'_>) -> Result<StoredSignIn, String> {
+    pub async fn check(&self, refusal: AuthRefusal<'_>) -> Result<SignInForecast, SignInError> {
         let cause = Cause::Check(RefusedRequest {
             status: 401,
             challenges: Challenge::read(refusal.challenges()),
             protocol_version: refusal.protocol_version.map(str::to_owned),
             is_fresh: false,
         });
-        let log = |request: &FlowRequest, answer: &Result<FlowResponse, String>| {
-            if let Some(log) = &self.0.log {
-                log(request, answer);
-            }
+        let (_, report) = self.run_apart(None, cause).await?;
+        report.forecast.ok_or(SignInError::Ended)
+    }
+
+    /// Runs a flow that keeps nothing.
+    async fn run_apart(
+        &self,
+        kept: Option<StoredSignIn>,
+        cause: Cause,
+    ) -> Result<(StoredSignIn, FlowReport), SignInError> {
+        let hooks = FlowHooks {
+            keep: &|_| {},
+            opened: &|_| {},
+            log: &|request, answer| self.0.log(request, answer),
         };
-        let (settings, store) = (self.0.settings.clone(), MemoryStore::default());
-        let driver = &self.0.driver;
-        driver
-            .run(settings, None, cause, &store, |_| Ok(()), log)
-            .await
+        let settings = self.0.settings.clone();
+        self.0.driver.run(settings, kept, cause, hooks).await
     }
 
     /// Begins a flow, or joins the one that runs.
@@ -214,13 +218,31 @@ impl OAuth {
 }
 
 impl SignInShared {
-    /// Reads the store, once.
-    fn load(&self, state: &mut SignInState) -> Result<(), String> {
-        if !state.is_loaded {
-            state.kept = self.store.load()?;
-            state.is_loaded = true;
+    /// Looks at the store, unless that was a moment ago or a flow runs: another process may have signed in, or out. An error of
+    /// the store is one of the flow that needs it.
+    fn look(&self, state: &mut SignInState) {
+        let is_recent = state.looked.is_some_and(|at| at.elapsed() < LOOK);
+        if is_recent || state.running_flow().is_some() {
+            return;
         }
-        Ok(())
+        state.looked = Some(Instant::now());
+        let Ok(stored) = self.store.load() else {
+            return;
+        };
+        let access = |kept: &Option<StoredSignIn>| {
+            let tokens = kept.as_ref().and_then(|kept| kept.tokens.as_ref());
+            tokens.map(|tokens| tokens.access.clone())
+        };
+        if access(&stored) != access(&state.kept) {
+            state.token += 1;
+        }
+        state.kept = stored;
+    }
+
+    fn log(&self, request: &FlowRequest, answer: &Result<FlowResponse, String>) {
+        if let Some(log) = &self.log {
+            log(request, answer);
+        }
     }
 
     /// Returns whether a new token can be had without a person.
@@ -235,7 +257,7 @@ impl SignInShared {
         &self,
         cause: Cause,
         before: Option<StoredSignIn>,
-    ) -> Result<StoredSignIn, String> {
+    ) -> Result<StoredSignIn, SignInError> {
         let refused = before.as_ref().and_then(|kept| kept.tokens.as_ref());
         let old = refused.map(|tokens| tokens.access.clone());
         let is_login = cause == Cause::Login;
@@ -243,47 +265,43 @@ impl SignInShared {
             let tokens = kept.tokens.as_ref();
             !is_login && tokens.is_some_and(|tokens| Some(&tokens.access) != old.as_ref())
         };
-        let guard = store::guard(&*self.store, is_new).await?;
+        // The page of another process is the one to look at.
+        let waits = |kept: &StoredSignIn| {
+            let pending = kept.pending.as_ref().filter(|it| it.is_open(now()));
+            let page = pending.map(|it| it.page.clone());
+            let shown = &mut lock(&self.state).page;
+            if let Some(page) = page.as_ref().filter(|page| shown.as_ref() != Some(*page)) {
+                self.driver.show_open_page(page);
+            }
+            *shown = page;
+        };
+        let guard = store::guard(&self.store, is_new, waits).await?;
         let kept = self.store.load()?;
         if let Some(kept) = kept.clone().filter(|kept| is_new(kept)) {
             return Ok(kept);
         }
-        // A person is not shown page after page; a refresh opens none.
-        let opened = |page: &str| {
-            if !is_login {
-                self.count()?;
-            }
-            lock(&self.state).page = Some(page.to_owned());
-            Ok(())
-        };
-        let log = |request: &FlowRequest, answer: &Result<FlowResponse, String>| {
-            if let Some(log) = &self.log {
-                log(request, answer);
-            }
+        let hooks = FlowHooks {
+            keep: &|kept| self.store.save(kept),
+            opened: &|page| lock(&self.state).page = Some(page.to_owned()),
+            log: &|request, answer| self.log(request, answer),
         };
         let settings = self.settings.clone();
-        let done = self
-            .driver
-            .run(settings, kept, cause, &*self.store, opened, log)
-            .await;
+        let done = self.driver.run(settings, kept, cause, hooks).await;
         drop(guard);
-        done
+        done.map(|(kept, _)| kept)
     }
 
-    /// Counts a sign-in; an error if there were too many.
-    fn count(&self) -> Result<(), String> {
-        let mut state = lock(&self.state);
-        let sign_ins = &mut state.sign_ins;
-        sign_ins.retain(|at| at.elapsed() < SIGN_INS_TIME);
-        if sign_ins.len() >= SIGN_INS {
-            return Err(format!(
-                "{} had {SIGN_INS} sign-ins within {} minutes, and wants one more: the account may not have what this call needs",
-                self.settings.server,
-                SIGN_INS_TIME.as_secs() / 60
-            ));
+    /// Marks the tokens as refused, so that no process opens another page for them.
+    fn mark_refused(&self, kept: &StoredSignIn) {
+        let Ok(Some(_guard)) = self.store.try_lock() else {
+            return;
+        };
+        let access = |kept: &StoredSignIn| kept.tokens.as_ref().map(|it| it.access.clone());
+        if let Ok(Some(stored)) = self.store.load()
+            && access(&stored) == access(kept)
+        {
+            self.store.save(kept);
         }
-        sign_ins.push(Instant::now());
-        Ok(())
     }
 
     /// Returns the headers of a request.
@@ -330,6 +348,8 @@ impl SignInShared {
 enum RefusalAnswer {
     Next(RefusalFate),
     Flow(RefusedRequest),
+    /// The server refuses what was issued for it, which another sign-in would not mend.
+    Refused(AuthError),
 }
 
 impl OAuth {
@@ -359,30 +379,66 @@ impl OAuth {
         if status == 403 && error != Some(INSUFFICIENT_SCOPE) {
             return RefusalAnswer::Next(RefusalFate::GiveUp(None));
         }
+        // A token that was good before is refreshed, however new it is.
+        let is_fresh = refusal.is_repeated && state.ended.is_some_and(|at| at.elapsed() < FRESH);
+        if status == 401
+            && let Some(kept) = &mut state.kept
+        {
+            let is_known = kept.is_refused(now());
+            if let Some(tokens) = kept.tokens.as_mut().filter(|_| is_fresh || is_known) {
+                tokens.is_refused = true;
+            }
+            if kept.is_refused(now()) {
+                if !is_known && !refusal.is_unattended {
+                    self.0.mark_refused(kept);
+                }
+                return RefusalAnswer::Refused(refused_token(&self.0.settings, kept, challenge));
+            }
+        }
         RefusalAnswer::Flow(RefusedRequest {
             status,
             challenges,
             protocol_version: refusal.protocol_version.map(str::to_owned),
-            // A token that was good before is refreshed, however new it is.
-            is_fresh: refusal.is_repeated && state.ended.is_some_and(|at| at.elapsed() < FRESH),
+            is_fresh,
         })
     }
 
     /// Waits for a flow, as long as a call does.
-    async fn wait(&self, cause: Cause) -> Result<(), String> {
+    async fn wait(&self, cause: Cause) -> Result<(), SignInError> {
         let mut flow = self.begin(cause);
         let waiting = flow.wait_for(Option::is_some);
         match tokio::time::timeout(self.0.wait, waiting).await {
             Ok(Ok(done)) => done.clone().unwrap_or(Ok(())),
-            Ok(Err(_)) => Err("the sign-in ended early".to_owned()),
+            Ok(Err(_)) => Err(SignInError::Ended),
             Err(_) => {
                 let page = lock(&self.0.state).page.clone();
-                let at = page.map_or_else(String::new, |page| format!(" at {page}"));
-                Err(format!(
-                    "sign in{at}; the sign-in goes on: call again after it"
-                ))
+                Err(SignInError::Waiting { page })
             }
         }
+    }
+}
+
+/// Returns the error of tokens that the server refuses although they were issued for it.
+fn refused_token(
+    settings: &Settings,
+    kept: &StoredSignIn,
+    challenge: Option<&Challenge>,
+) -> AuthError {
+    let members = ["error", "error_description"];
+    let found = members.map(|name| challenge.and_then(|it| it.get(name)));
+    let texts: Vec<String> = found.into_iter().flatten().map(quotable).collect();
+    let tokens = kept.tokens.as_ref();
+    let scope = tokens.and_then(|it| it.scope.as_ref().or(it.requested.as_ref()));
+    let or_none = |text: Option<&String>| text.cloned().unwrap_or_else(|| "none".to_owned());
+    AuthError::TokenRefused {
+        server: settings.server.clone(),
+        issuer: kept.issuer.clone(),
+        words: match texts.join(": ") {
+            none if none.is_empty() => none,
+            words => format!(" ({words})"),
+        },
+        resource: or_none(kept.resource.as_ref()),
+        scope: or_none(scope),
     }
 }
 
@@ -394,7 +450,7 @@ impl AuthProvider for OAuth {
         Box::pin(async move {
             let is_due = {
                 let mut state = lock(&self.0.state);
-                self.0.load(&mut state)?;
+                self.0.look(&mut state);
                 let tokens = state.kept.as_ref().and_then(|kept| kept.tokens.as_ref());
                 tokens.is_some_and(|tokens| tokens.refresh.is_some() && tokens.is_due(now()))
             };
@@ -409,17 +465,25 @@ impl AuthProvider for OAuth {
     fn refused<'a>(&'a self, refusal: AuthRefusal<'a>) -> AuthFuture<'a, RefusalFate> {
         let answered = self.answer(&refusal);
         Box::pin(async move {
+            let resource = self.0.settings.server.clone();
             let refused = match answered {
                 RefusalAnswer::Next(next) => return next,
                 RefusalAnswer::Flow(refused) => refused,
+                RefusalAnswer::Refused(error) => {
+                    let why = error.to_string();
+                    let needed = NeededSignIn {
+                        resource,
+                        ..NeededSignIn::new(why)
+                    };
+                    return RefusalFate::GiveUp(Some(Box::new(needed)));
+                }
             };
             let lacks_scope = refused.status == 403;
             let challenge = Challenge::choose(&refused.challenges);
             let scope = challenge.and_then(|it| it.get("scope")).map(str::to_owned);
             let is_first = lock(&self.0.state).running_flow().is_none();
-            let has_person = self.0.settings.grant.has_person();
             // The person may be away: only a refresh is begun, which asks no person, or the flow is joined that a call began.
-            let cause = if refusal.is_unattended && has_person {
+            let cause = if refusal.is_unattended && self.0.settings.grant.has_person() {
                 if is_first && !self.0.can_refresh() {
                     return RefusalFate::GiveUp(None);
                 }
@@ -427,27 +491,15 @@ impl AuthProvider for OAuth {
             } else {
                 Cause::Refused(refused)
             };
-            let counted = if is_first && !has_person {
-                self.0.count()
-            } else {
-                Ok(())
-            };
-            let done = match counted {
-                Ok(()) => self.wait(cause).await,
-                Err(why) => Err(why),
-            };
-            match done {
+            match self.wait(cause).await {
                 Ok(()) => RefusalFate::Retry,
-                Err(why) => {
-                    let resource = self.0.settings.server.clone();
-                    RefusalFate::GiveUp(Some(Box::new(NeededSignIn {
-                        why: format!("{resource} wants a sign-in: {why}"),
-                        resource,
-                        scope,
-                        page: lock(&self.0.state).page.clone(),
-                        lacks_scope,
-                    })))
-                }
+                Err(error) => RefusalFate::GiveUp(Some(Box::new(NeededSignIn {
+                    why: format!("{resource} wants a sign-in: {error}"),
+                    resource,
+                    scope,
+                    page: lock(&self.0.state).page.clone(),
+                    lacks_scope,
+                }))),
             }
         })
     }

@@ -1,0 +1,322 @@
+//! A server of the bridge: a URL or a command of the command line, or an entry of a file. Both become a bridge in the same way.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use mcp_bridge::{Bridge, Gateway, ToolRules, Upstream};
+use mcp_revisions::service::client::Child;
+use mcp_revisions_core::UnknownFields;
+use tokio::process::Command;
+use tracing::{info, warn};
+
+use super::{Arguments, BACKPLANE, BridgeFiles, listen, log};
+use crate::sign_in::EntrySignIn;
+use crate::stderr;
+
+/// Variables that every process needs: that an entry of a file names one does not keep it from the other servers.
+const COMMON: [&str; 24] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "TERM",
+    "LANG",
+    "LC_ALL",
+    "TZ",
+    "TMPDIR",
+    "TEMP",
+    "TMP",
+    "PWD",
+    "USERNAME",
+    "USERPROFILE",
+    "APPDATA",
+    "LOCALAPPDATA",
+    "PROGRAMDATA",
+    "SYSTEMROOT",
+    "SYSTEMDRIVE",
+    "HOMEDRIVE",
+    "HOMEPATH",
+    "PATHEXT",
+    "XDG_RUNTIME_DIR",
+];
+
+/// A server, with what is set for it alone.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ServerEntry {
+    /// Its name in the file, else its program or its URL.
+    pub(super) name: String,
+    pub(super) target: ServerTarget,
+    pub(crate) sign_in: EntrySignIn,
+    pub(super) tools: ToolRules,
+    pub(super) start_timeout: Option<Duration>,
+    /// The variables of the environment that the entry names.
+    pub(super) variables: BTreeSet<String>,
+}
+
+/// The command that starts a server, or its URL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum ServerTarget {
+    Process {
+        /// The program and its arguments.
+        command: Vec<String>,
+        /// Variables of its environment; `None` for one that it does not get.
+        env: BTreeMap<String, Option<String>>,
+        folder: Option<String>,
+    },
+    Url {
+        url: String,
+        headers: Vec<(String, String)>,
+    },
+    /// An entry that cannot be used, and why.
+    Wrong(String),
+}
+
+/// The variables that the entries of a file name: each is for the servers that name it.
+pub(super) type NamedVariables = Arc<Mutex<BTreeSet<String>>>;
+
+impl ServerEntry {
+    pub(super) fn new(name: &str, target: ServerTarget) -> Self {
+        Self {
+            name: name.to_owned(),
+            target,
+            sign_in: EntrySignIn::default(),
+            tools: ToolRules::new(),
+            start_timeout: None,
+            variables: BTreeSet::new(),
+        }
+    }
+
+    /// Returns the one server that the command line names.
+    pub(super) fn of_arguments(arguments: &Arguments) -> anyhow::Result<Self> {
+        let mut entry = match (&arguments.url, arguments.command.first()) {
+            (Some(url), _) => Self::new(
+                url,
+                ServerTarget::Url {
+                    url: url.clone(),
+                    headers: Vec::new(),
+                },
+            ),
+            (None, Some(program)) => Self::new(
+                program,
+                ServerTarget::Process {
+                    command: arguments.command.clone(),
+                    env: BTreeMap::new(),
+                    folder: None,
+                },
+            ),
+            (None, None) => anyhow::bail!("name a server: a URL, or a command after `--`"),
+        };
+        entry.tools = arguments.tools.rules();
+        Ok(entry)
+    }
+
+    /// Returns the name of the server where there are others.
+    fn label<'e>(&'e self, arguments: &Arguments) -> Option<&'e str> {
+        arguments.config.as_ref().map(|_| &*self.name)
+    }
+
+    /// Returns the way to the server.
+    ///
+    /// # Errors
+    /// Returns why there is none, such as a file of certificates that cannot be read.
+    fn upstream(&self, arguments: &Arguments, files: &BridgeFiles) -> anyhow::Result<Upstream> {
+        let upstream = match &self.target {
+            ServerTarget::Wrong(why) => Upstream::unusable(&self.name, why),
+            ServerTarget::Url { url, headers } => {
+                let mut sign_in = arguments.sign_in.for_entry(&self.sign_in);
+                if arguments.config.is_some() {
+                    sign_in = sign_in.of_several();
+                }
+                let own = |name: &str| headers.iter().any(|(it, _)| it.eq_ignore_ascii_case(name));
+                let given = arguments.header.iter().chain(&arguments.header_env);
+                let headers = given.filter(|(name, _)| !own(name)).chain(headers);
+                let headers: Vec<_> = headers.collect();
+                let mut http = sign_in.http(url)?;
+                if arguments.no_cookies {
+                    http = http.without_cookies();
+                }
+                for (name, value) in &headers {
+                    http = http.with_header(name, value);
+                }
+                let is_credential =
+                    |(name, _): &&(String, String)| name.eq_ignore_ascii_case("authorization");
+                if arguments.signs_in()? && !headers.iter().any(|it| is_credential(it)) {
+                    let oauth = sign_in.provider(&http, url, None)?;
+                    http = http.with_authorization(oauth);
+                }
+                Upstream::url(http)
+            }
+            ServerTarget::Process {
+                command,
+                env,
+                folder,
+            } => {
+                let start = self.process(command, env, folder.as_deref(), arguments, files);
+                Upstream::child(&self.name, start)
+            }
+        };
+        Ok(match files.record.clone() {
+            Some(record) => upstream.with_tap(move || Ok(record.tap())),
+            None => upstream,
+        })
+    }
+
+    /// Returns what sets up the process of the server.
+    fn process(
+        &self,
+        command: &[String],
+        env: &BTreeMap<String, Option<String>>,
+        folder: Option<&str>,
+        arguments: &Arguments,
+        files: &BridgeFiles,
+    ) -> impl Fn() -> Child + use<> {
+        let (program, words) = match command.split_first() {
+            Some((program, words)) => (program.clone(), words.to_vec()),
+            None => Default::default(),
+        };
+        let (env, folder) = (env.clone(), folder.map(str::to_owned));
+        let secret = arguments.guard.guard_client_secret_env.clone();
+        let (own, named) = (self.variables.clone(), Arc::clone(&files.variables));
+        let (server, format) = (
+            self.label(arguments).map(str::to_owned),
+            arguments.log_format,
+        );
+        move || {
+            let mut command = Command::new(&program);
+            command.args(&words);
+            // Secrets of the bridge: the password of the store, and that of the client that introspects tokens.
+            for variable in [Some(BACKPLANE), secret.as_deref()].into_iter().flatten() {
+                command.env_remove(variable);
+            }
+            // Those of other servers of the file.
+            let named = named.lock().unwrap_or_else(PoisonError::into_inner);
+            for variable in named.difference(&own) {
+                if !COMMON.contains(&&**variable) {
+                    command.env_remove(variable);
+                }
+            }
+            for (name, value) in &env {
+                match value {
+                    Some(value) => command.env(name, value),
+                    None => command.env_remove(name),
+                };
+            }
+            if let Some(folder) = &folder {
+                command.current_dir(folder);
+            }
+            let (child, server) = (Child::new(command), server.clone());
+            // A server that waits for the reader of standard error would keep its client waiting; and its last lines tell the client
+            // why it has ended.
+            child.on_error_line(move |line| match (&server, format) {
+                (server, log::LogFormat::Json) => {
+                    info!(server, line, "standard error of a server");
+                }
+                (Some(server), log::LogFormat::Text) => {
+                    stderr::tell_of_server(&format!("{server}: {line}"));
+                }
+                (None, log::LogFormat::Text) => stderr::tell_of_server(line),
+            })
+        }
+    }
+
+    /// Sets a bridge to the server up.
+    ///
+    /// # Errors
+    /// As for its [`upstream`](Self::upstream).
+    pub(super) fn bridge(
+        &self,
+        arguments: &Arguments,
+        files: &BridgeFiles,
+    ) -> anyhow::Result<Bridge> {
+        let upstream = self.upstream(arguments, files)?;
+        let address = upstream.name().to_owned();
+        let mut bridge = Bridge::new(upstream);
+        let label = self.label(arguments);
+        if let Some(name) = label {
+            bridge = bridge.with_name(name);
+            let mut rules = arguments.tools.rules();
+            if arguments.combine {
+                rules = rules.with_prefix(&format!("{}_", Gateway::prefix(name)));
+            }
+            if !rules.is_empty() {
+                bridge = bridge.with_tool_rules(rules);
+            }
+        }
+        if matches!(self.target, ServerTarget::Url { .. }) {
+            let server = match &arguments.config {
+                Some(file) => format!("{} --config {}", self.name, file.display()),
+                None => address,
+            };
+            let is_used = arguments.signs_in()?;
+            let shares = if is_used {
+                ""
+            } else {
+                ", and give the bridge --auth shared"
+            };
+            bridge = bridge
+                .with_sign_in_advice(&format!("sign in with `mcp-rev login {server}`{shares}"));
+        }
+        if !self.tools.is_empty() {
+            bridge = bridge.with_tool_rules(self.tools.clone());
+        }
+        // A gateway counts the requests of its clients itself: of those to its servers it sends more.
+        if let Some(limit) = files.rate_limit.as_ref().filter(|_| !arguments.combine) {
+            bridge = bridge.with_rate_limit(limit.clone());
+        }
+        if arguments.no_cache {
+            bridge = bridge.without_cache();
+        }
+        if let Some(seconds) = arguments.list_ttl {
+            bridge = bridge.with_list_ttl(Duration::from_secs(seconds as u64));
+        }
+        let (log, name) = (files.log.clone(), label.map(str::to_owned));
+        bridge = bridge
+            .with_unknown_fields(UnknownFields::from(arguments.unknown_fields))
+            .on_loss(move |report| log.write(report, name.as_deref()));
+        // A second signal; SIGHUP is another request where there is a file to read again.
+        bridge = match arguments.config {
+            Some(_) => bridge.with_early_end(listen::terminated()),
+            None => bridge.with_early_end(listen::signalled()),
+        };
+        if !arguments.client_revisions.is_empty() {
+            let revisions = arguments.client_revisions.iter().copied();
+            bridge = bridge.with_client_revisions(revisions.collect());
+        }
+        if let Some(revision) = arguments.upstream_revision {
+            bridge = bridge.with_upstream_revision(revision);
+        }
+        if let Some(severity) = arguments.reject_loss {
+            bridge = bridge.with_rejected_loss(severity.into());
+        }
+        if arguments.isolate {
+            bridge = bridge.with_isolation();
+        }
+        if let Some(number) = arguments.max_servers {
+            bridge = bridge.with_max_servers(number);
+        }
+        let given = arguments
+            .start_timeout
+            .map(|it| Duration::from_secs(it as u64));
+        if let Some(time) = self.start_timeout.or(given) {
+            bridge = bridge.with_start_timeout(time);
+        }
+        if let Some(seconds) = arguments.idle_timeout {
+            bridge = bridge.with_idle_timeout(Duration::from_secs(seconds as u64));
+        }
+        if let Some(number) = arguments.max_servers_per_client {
+            bridge = bridge.with_max_servers_per_client(number);
+        }
+        Ok(bridge)
+    }
+
+    /// Sets a bridge up to the server of a file; one that cannot be set up is one that cannot be used.
+    pub(super) fn bridge_of_file(&self, arguments: &Arguments, files: &BridgeFiles) -> Bridge {
+        self.bridge(arguments, files).unwrap_or_else(|why| {
+            warn!(server = self.name, "it cannot be used: {why:#}");
+            let upstream = Upstream::unusable(&self.name, &format!("{why:#}"));
+            Bridge::new(upstream).with_name(&self.name)
+        })
+    }
+}

@@ -1,0 +1,288 @@
+//! A server that learns late which application it serves: the client that introduces itself, and the messages that wait.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_revisions_core::translate::is_handshake;
+use mcp_revisions_core::{Introductions, NegotiatedMessage, Negotiation, Profile, ProfileError};
+use mcp_revisions_core::{Revision, methods};
+use mcp_wire::envelope::write;
+use mcp_wire::{ErrorObject, MessageKind, Peeked, RawId, peek};
+
+use super::Server;
+use super::incoming::IncomingMessage;
+use super::reply::MessageReply;
+use super::request::client_of;
+use crate::errors::{self, Refusal};
+use crate::limits::deadline;
+use crate::{Caller, Connection, Event, Exchange, Ignored};
+
+/// The revision of an application, and its profile in the words of each revision; clones are the same one.
+#[derive(Debug, Clone)]
+pub struct AppProfile {
+    pub(super) revision: Revision,
+    pub(crate) introductions: Arc<Introductions>,
+    /// Set if calls of the application become the tasks of the server's options.
+    pub(crate) has_tasks: bool,
+}
+
+impl AppProfile {
+    /// Creates the profile of an application that speaks `revision`, one of [`Revision::CONVERTED`].
+    ///
+    /// # Errors
+    /// Returns an error if the profile is not one of that revision.
+    pub fn new(revision: Revision, profile: Profile) -> Result<Self, ProfileError> {
+        Ok(Self {
+            revision,
+            introductions: Arc::new(Introductions::new(profile, revision)?),
+            has_tasks: false,
+        })
+    }
+
+    /// Returns the revision of the application.
+    #[must_use]
+    pub fn revision(&self) -> Revision {
+        self.revision
+    }
+}
+
+/// A text that waits until it is known which application the connection serves.
+#[derive(Debug)]
+struct WaitingText {
+    exchange: Exchange,
+    bytes: Box<[u8]>,
+    negotiation: Negotiation,
+    principal: Option<Box<str>>,
+}
+
+/// The texts that wait for the application of a connection, in the order in which they came.
+#[derive(Debug)]
+pub(crate) struct WaitingTexts {
+    texts: VecDeque<WaitingText>,
+    bytes: usize,
+    /// When they are refused.
+    pub(super) until: Duration,
+}
+
+impl WaitingTexts {
+    pub(super) fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+impl Connection<Server> {
+    /// Answers [`Event::Introduced`] by the application that the client is served by, or by the error that each of its waiting
+    /// requests gets. After an error the next request of the client introduces it again.
+    ///
+    /// Does nothing if the application is known.
+    pub fn introduce(&mut self, app: Result<&AppProfile, &ErrorObject>, now: Duration) {
+        if self.role.introductions.is_some() {
+            return;
+        }
+        let waiting = self.state.waiting_texts.take();
+        match app {
+            Ok(app) => self.role = Arc::new(self.role.serving_app(app)),
+            Err(_) => self.state.introduced = None,
+        }
+        for text in waiting.into_iter().flat_map(|it| it.texts) {
+            let WaitingText {
+                exchange,
+                bytes,
+                negotiation,
+                principal,
+            } = text;
+            let Ok(message) = peek(&bytes) else { continue };
+            let incoming = IncomingMessage {
+                message: &message,
+                exchange,
+                in_batch: false,
+                principal: principal.as_deref(),
+                now,
+            };
+            let reply = match app {
+                Ok(_) => self.reply_to_message(incoming, negotiation),
+                Err(error) => super::receive::single(exchange, self.unserved(incoming, error)),
+            };
+            self.put_reply(exchange, reply);
+        }
+    }
+
+    /// Returns whether messages of the client wait until it is known which application the connection serves.
+    #[must_use]
+    pub fn is_introducing(&self) -> bool {
+        self.state.waiting_texts.is_some()
+    }
+
+    /// Returns the reply to a message for an application that is not known yet: it waits, unless there is no room. `None` for one
+    /// that needs no application.
+    pub(super) fn wait_for_app(
+        &mut self,
+        incoming: IncomingMessage<'_>,
+        negotiation: Negotiation,
+    ) -> Option<MessageReply> {
+        let IncomingMessage {
+            message,
+            exchange,
+            principal,
+            now,
+            ..
+        } = incoming;
+        let refused = |refusal: &Refusal| {
+            let id = message.id.and_then(RawId::to_id);
+            Some(MessageReply::refused(id.as_ref(), refusal))
+        };
+        let method = message.method.as_deref().unwrap_or_default();
+        if !matches!(
+            message.kind,
+            MessageKind::Request | MessageKind::Notification | MessageKind::Batch
+        ) {
+            return None;
+        }
+        let negotiated = negotiation.within(None);
+        if message.kind == MessageKind::Request {
+            if method == methods::PING && negotiated.is_ok() {
+                return None;
+            }
+            match self.role.id_of(incoming) {
+                Ok(Some(_)) => {}
+                Ok(None) => return None,
+                Err(refused) => return Some(refused),
+            }
+        }
+        if self.state.waiting_texts.is_none() {
+            let caller = match (message.kind, negotiated.ok()?) {
+                (_, NegotiatedMessage::Initialize) => {
+                    match self.role.client_of_initialize(message) {
+                        Ok((caller, _)) => caller,
+                        Err(refusal) => return refused(&refusal),
+                    }
+                }
+                (_, NegotiatedMessage::Batch(peer)) if self.asks_the_app(message) => {
+                    Caller::unknown(peer)
+                }
+                (_, NegotiatedMessage::Batch(_)) => return None,
+                // No request is there that could be cancelled.
+                (MessageKind::Notification, _) if method == methods::NOTIFICATIONS_CANCELLED => {
+                    return None;
+                }
+                // One of a session that is not open says nothing to any application.
+                (MessageKind::Notification, NegotiatedMessage::Single(peer))
+                    if is_handshake(peer) =>
+                {
+                    let why = "no session is open: send `initialize` first".to_owned();
+                    let ignored = Ignored::Invalid(method.to_owned(), why);
+                    return Some(self.put_aside(ignored, 202));
+                }
+                (_, NegotiatedMessage::Single(peer)) => client_of(message, peer),
+            };
+            if let Err(refusal) = self.role.check_introduction(&caller) {
+                return refused(&refusal);
+            }
+            let caller = Arc::new(caller);
+            self.state.introduced = Some(Arc::clone(&caller));
+            self.tell(Event::Introduced(caller));
+        }
+        let limits = &self.role.limits;
+        let waiting = self.state.waiting_texts.get_or_insert_with(|| {
+            Box::new(WaitingTexts {
+                texts: VecDeque::new(),
+                bytes: 0,
+                until: deadline(now, limits.introduction_timeout),
+            })
+        });
+        let bytes = waiting.bytes.saturating_add(message.text.len());
+        let full = if waiting.len() >= limits.max_pending_requests {
+            Some(errors::too_many_pending(limits.max_pending_requests))
+        } else {
+            (bytes > limits.max_pending_bytes)
+                .then(|| errors::too_much_pending(limits.max_pending_bytes))
+        };
+        match full {
+            Some(refusal) if message.kind == MessageKind::Notification => {
+                let ignored = Ignored::Invalid(method.to_owned(), refusal.error.message);
+                return Some(self.put_aside(ignored, refusal.status));
+            }
+            Some(refusal) => return refused(&refusal),
+            None => {}
+        }
+        waiting.bytes = bytes;
+        waiting.texts.push_back(WaitingText {
+            exchange,
+            bytes: message.text.as_bytes().into(),
+            negotiation,
+            principal: principal.map(Into::into),
+        });
+        Some(MessageReply::Later)
+    }
+
+    /// Returns whether a batch has a request for the application, and no more messages than it may have.
+    fn asks_the_app(&self, batch: &Peeked<'_>) -> bool {
+        let most = self.role.limits.max_batch_length;
+        let is_asked = |text: &str| {
+            let one = peek(text.as_bytes()).ok();
+            one.is_some_and(|one| {
+                one.kind == MessageKind::Request && one.method.as_deref() != Some(methods::PING)
+            })
+        };
+        batch.elements().nth(most).is_none() && batch.elements().any(is_asked)
+    }
+
+    /// Returns the reply to a message that waited for an application in vain.
+    fn unserved(&mut self, incoming: IncomingMessage<'_>, error: &ErrorObject) -> MessageReply {
+        let message = incoming.message;
+        let error_of = |id: Option<RawId<'_>>| {
+            let id = id.and_then(RawId::to_id);
+            id.map(|id| write::error(Some(&id), error))
+        };
+        match message.kind {
+            MessageKind::Request => match error_of(message.id) {
+                Some(body) => MessageReply::Text(body, 200),
+                None => MessageReply::Empty(202),
+            },
+            MessageKind::Batch => {
+                let answers: Vec<String> = (message.elements())
+                    .filter_map(|text| peek(text.as_bytes()).ok())
+                    .filter(|one| one.kind == MessageKind::Request)
+                    .filter_map(|one| error_of(one.id))
+                    .collect();
+                if answers.is_empty() {
+                    MessageReply::Empty(202)
+                } else {
+                    MessageReply::Text(write::batch(&answers), 200)
+                }
+            }
+            _ => {
+                let method = message.method.as_deref().unwrap_or_default().to_owned();
+                self.put_aside(Ignored::Invalid(method, error.message.clone()), 202)
+            }
+        }
+    }
+
+    /// Refuses the messages whose application has not become known in time.
+    pub(super) fn late_introduction(&mut self, now: Duration) {
+        let waiting = self.state.waiting_texts.as_ref();
+        if waiting.is_some_and(|waiting| waiting.until <= now) {
+            let time = self.role.limits.introduction_timeout.as_secs();
+            let why = format!("no server was ready for this client within {time} s");
+            self.introduce(Err(&errors::internal(&why).error), now);
+        }
+    }
+
+    /// Forgets the messages of an exchange whose client has hung up.
+    pub(super) fn forget_waiting(&mut self, exchange: Exchange) {
+        let Some(waiting) = &mut self.state.waiting_texts else {
+            return;
+        };
+        waiting.texts.retain(|text| text.exchange != exchange);
+        waiting.bytes = waiting.texts.iter().map(|text| text.bytes.len()).sum();
+        if waiting.texts.is_empty() {
+            self.state.waiting_texts = None;
+            self.state.introduced = None;
+        }
+    }
+}
