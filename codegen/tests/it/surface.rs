@@ -61,7 +61,7 @@ fn what_an_extension_changes_or_names_no_more_is_refused_and_a_type_of_its_revis
         assert!(text.contains(from), "{text}");
         *text = text.replacen(from, to, 1);
     };
-    let (tasks, shared) = ("mcp-ext-tasks", "v2024_11_05_to_v2026_07_28/lifecycle.rs");
+    let (tasks, shared) = ("mcp-ext-tasks", "v2024_11_05_on/lifecycle.rs");
     // A type of the revision in the type of a field, a method, a name of the revision, and a name of the runtime.
     let field = "pub input_requests: InputRequests";
     let optional = "pub input_requests: Option<InputRequests>";
