@@ -221,10 +221,10 @@ impl Bridge {
     /// Serves clients of a gateway: the end of the server is not the end of their sessions, and its questions say who asks.
     pub(crate) fn among_others(mut self, name: &str) -> Self {
         self.settings.is_among_others = true;
-        let name: Arc<str> = name.into();
+        let server: Arc<str> = name.into();
         self.with_layer(move |message| {
-            let name = Arc::clone(&name);
-            async move { name_questions(&name, message).await }
+            let server = Arc::clone(&server);
+            async move { name_questions(&server, message).await }
         })
     }
 

@@ -9,7 +9,7 @@ use crate::ending::BridgeEnding;
 use crate::losses::Losses;
 use crate::{MessageLosses, RateLimit};
 
-/// How a [`Bridge`](crate::Bridge) or a [`Gateway`](crate::Gateway) serves its clients.
+/// The settings by which a [`Bridge`](crate::Bridge) or a [`Gateway`](crate::Gateway) serves its clients.
 ///
 /// ```
 /// use mcp_bridge::{Bridge, ClientSettings, Upstream};

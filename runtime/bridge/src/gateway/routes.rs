@@ -175,8 +175,8 @@ impl Gateway {
                     } else {
                         timeout(time, answer).await
                     };
-                    let answer = answer.unwrap_or_else(|_| Err(lists::late(time)));
-                    (at, member, answer)
+                    let result = answer.unwrap_or_else(|_| Err(lists::late(time)));
+                    (at, member, result)
                 });
             }
             // The first server of the file that has it, and not the fastest one.

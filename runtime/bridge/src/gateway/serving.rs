@@ -24,11 +24,11 @@ impl Gateway {
     /// Returns an error if the gateway cannot be introduced: its info is not an `Implementation`.
     pub fn service(&self, options: http::Options) -> Result<http::Service, Error> {
         let gateway = self.clone();
-        let options = options.with_tool_groups(move |name| gateway.tool_group(name));
+        let grouped = options.with_tool_groups(move |name| gateway.tool_group(name));
         Ok(http::Service::with_options(
             self.server()?,
             self.clone(),
-            options,
+            grouped,
         ))
     }
 

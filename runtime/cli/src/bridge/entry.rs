@@ -130,8 +130,8 @@ impl ServerEntry {
                 }
                 let own = |name: &str| headers.iter().any(|(it, _)| it.eq_ignore_ascii_case(name));
                 let given = arguments.header.iter().chain(&arguments.header_env);
-                let headers = given.filter(|(name, _)| !own(name)).chain(headers);
-                let headers: Vec<_> = headers.collect();
+                let sent = given.filter(|(name, _)| !own(name)).chain(headers);
+                let headers: Vec<_> = sent.collect();
                 let mut http = sign_in.http(url)?;
                 if arguments.no_cookies {
                     http = http.without_cookies();
@@ -190,8 +190,8 @@ impl ServerEntry {
                 command.env_remove(variable);
             }
             // Those of other servers of the file.
-            let named = named.lock().unwrap_or_else(PoisonError::into_inner);
-            for variable in named.difference(&own) {
+            let of_file = named.lock().unwrap_or_else(PoisonError::into_inner);
+            for variable in of_file.difference(&own) {
                 if !COMMON.contains(&&**variable) {
                     command.env_remove(variable);
                 }
