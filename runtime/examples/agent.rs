@@ -4,7 +4,6 @@
 
 use std::collections::HashMap;
 
-use mcp_revisions::Latest;
 use mcp_revisions::latest::{self as mcp, ClientHandlers};
 use mcp_revisions::mcp_wire::Map;
 use mcp_revisions::service::client::{ClientContext, ResultText};
@@ -16,12 +15,12 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 #[derive(Clone)]
 struct Desk;
 
-impl ClientHandlers<ClientContext<Latest>> for Desk {
+impl ClientHandlers<ClientContext> for Desk {
     /// Agrees to everything; a real one shows the form to the user.
     async fn elicit(
         &self,
         params: mcp::ElicitRequestParams,
-        _: ClientContext<Latest>,
+        _: ClientContext,
     ) -> Result<mcp::ElicitResult, Error> {
         let mcp::ElicitRequestParams::Form(form) = params else {
             return Ok(mcp::ElicitResult::new(mcp::ElicitAction::Decline));
@@ -35,7 +34,7 @@ impl ClientHandlers<ClientContext<Latest>> for Desk {
     async fn create_message(
         &self,
         _: mcp::CreateMessageRequestParams,
-        _: ClientContext<Latest>,
+        _: ClientContext,
     ) -> Result<mcp::CreateMessageResult, Error> {
         let text = mcp::SamplingContent::Text(mcp::TextContent::new("In short: a note."));
         Ok(mcp::CreateMessageResult::new(

@@ -6,7 +6,6 @@
 
 use std::time::Duration;
 
-use mcp_revisions::Latest;
 use mcp_revisions::http::{
     self, Options, ProtectedResource, ResourceGuard, TokenClaims, TokenRefusal,
 };
@@ -48,7 +47,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// Returns the name of the person that sent the request.
-async fn whoami(cx: RequestContext<Latest>) -> Result<String, Error> {
+async fn whoami(cx: RequestContext) -> Result<String, Error> {
     let claims = cx.peer().and_then(|peer| peer.extension::<TokenClaims>());
     match claims.and_then(TokenClaims::subject) {
         Some(name) => Ok(format!("You are {name}.")),

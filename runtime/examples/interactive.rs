@@ -5,23 +5,23 @@
 
 use std::time::Duration;
 
+use mcp_revisions::args;
 use mcp_revisions::latest::{self as mcp, CallClient, CallServer, ClientHandlers};
 use mcp_revisions::mcp_wire::Map;
 use mcp_revisions::service::client::ClientContext;
 use mcp_revisions::service::{Client, Error, RequestContext, Router};
-use mcp_revisions::{Latest, args};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// What the client does when the server sends it a request.
 struct Desk;
 
-impl ClientHandlers<ClientContext<Latest>> for Desk {
+impl ClientHandlers<ClientContext> for Desk {
     /// Shows the form to the user; this one fills in a name without asking.
     async fn elicit(
         &self,
         params: mcp::ElicitRequestParams,
-        _: ClientContext<Latest>,
+        _: ClientContext,
     ) -> Result<mcp::ElicitResult, Error> {
         let mcp::ElicitRequestParams::Form(form) = params else {
             return Ok(mcp::ElicitResult::new(mcp::ElicitAction::Decline));
@@ -35,7 +35,7 @@ impl ClientHandlers<ClientContext<Latest>> for Desk {
     async fn create_message(
         &self,
         _: mcp::CreateMessageRequestParams,
-        _: ClientContext<Latest>,
+        _: ClientContext,
     ) -> Result<mcp::CreateMessageResult, Error> {
         let text = mcp::SamplingContent::Text(mcp::TextContent::new("Three lines."));
         Ok(mcp::CreateMessageResult::new(
@@ -49,7 +49,7 @@ impl ClientHandlers<ClientContext<Latest>> for Desk {
     async fn list_roots(
         &self,
         _: mcp::ListRootsRequestParams,
-        _: ClientContext<Latest>,
+        _: ClientContext,
     ) -> Result<mcp::ListRootsResult, Error> {
         let root = mcp::Root::new("file:///home/ada/project");
         Ok(mcp::ListRootsResult::new(vec![root]))
@@ -123,13 +123,13 @@ struct Profile {
     name: String,
 }
 
-async fn greet(cx: RequestContext<Latest>) -> Result<String, Error> {
+async fn greet(cx: RequestContext) -> Result<String, Error> {
     let Profile { name } = cx.elicit("What is your name?").await?;
     Ok(format!("Hello, {name}."))
 }
 
 #[expect(deprecated, reason = "servers still use sampling")]
-async fn summarize(cx: RequestContext<Latest>) -> Result<String, Error> {
+async fn summarize(cx: RequestContext) -> Result<String, Error> {
     let text = mcp::SamplingContent::Text(mcp::TextContent::new("Summarize this page."));
     let message = mcp::SamplingMessage::new(mcp::Role::User, text);
     let params = mcp::CreateMessageRequestParams::new(vec![message], 100);
@@ -140,7 +140,7 @@ async fn summarize(cx: RequestContext<Latest>) -> Result<String, Error> {
 }
 
 #[expect(deprecated, reason = "servers still use roots")]
-async fn folders(cx: RequestContext<Latest>) -> Result<String, Error> {
+async fn folders(cx: RequestContext) -> Result<String, Error> {
     let roots = cx.list_roots(None).await?.roots;
     Ok(roots
         .into_iter()
@@ -149,7 +149,7 @@ async fn folders(cx: RequestContext<Latest>) -> Result<String, Error> {
         .join(", "))
 }
 
-async fn count(cx: RequestContext<Latest>) -> &'static str {
+async fn count(cx: RequestContext) -> &'static str {
     for step in 1..=3 {
         cx.progress(step, 3).await;
     }

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use mcp_revisions::args;
 use mcp_revisions::http::{self, Options};
 use mcp_revisions::latest::{self as mcp, CallClient};
 use mcp_revisions::service::router::{Changes, State};
 use mcp_revisions::service::{Error, Json, LogLevel, RequestContext, Router};
-use mcp_revisions::{Latest, args};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -70,11 +70,7 @@ struct Sure {
     sure: bool,
 }
 
-async fn write(
-    shelf: State<Shelf>,
-    note: Note,
-    cx: RequestContext<Latest>,
-) -> Result<String, Error> {
+async fn write(shelf: State<Shelf>, note: Note, cx: RequestContext) -> Result<String, Error> {
     let uri = format!("notes://{}", note.name);
     let said = format!("{} is written", note.name);
     if shelf.set(note)? {
@@ -94,7 +90,7 @@ async fn find(shelf: State<Shelf>, Start { start }: Start) -> Result<Json<Found>
 async fn remove(
     shelf: State<Shelf>,
     Name { name }: Name,
-    cx: RequestContext<Latest>,
+    cx: RequestContext,
 ) -> Result<String, Error> {
     shelf.get(&name)?;
     let Sure { sure } = cx.stateless().elicit(&format!("Remove {name}?")).await?;
@@ -114,7 +110,7 @@ async fn remove(
 async fn summarize(
     shelf: State<Shelf>,
     Name { name }: Name,
-    cx: RequestContext<Latest>,
+    cx: RequestContext,
 ) -> Result<String, Error> {
     let text = mcp::TextContent::new(format!("Summarize: {}", shelf.get(&name)?));
     let message = mcp::SamplingMessage::new(mcp::Role::User, mcp::SamplingContent::Text(text));
@@ -135,7 +131,7 @@ async fn draw(shelf: State<Shelf>, Name { name }: Name) -> Result<mcp::ImageCont
 }
 
 /// Takes a while: a client that has tasks fetches the result later.
-async fn export(shelf: State<Shelf>, cx: RequestContext<Latest>) -> Result<String, Error> {
+async fn export(shelf: State<Shelf>, cx: RequestContext) -> Result<String, Error> {
     let names = shelf.names("")?;
     for (number, name) in names.iter().enumerate() {
         let total = i64::try_from(names.len()).unwrap_or(i64::MAX);

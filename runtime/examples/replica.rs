@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use axum::extract::Request;
 use axum::middleware::map_request;
+use mcp_revisions::RevisionSet;
 use mcp_revisions::backplane::Redis;
 use mcp_revisions::http::{self, Options, PeerAddress};
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::service::{Error, RequestContext};
-use mcp_revisions::{Latest, RevisionSet};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -66,7 +66,7 @@ async fn of_client(mut request: Request) -> Request {
 }
 
 /// Returns the address of the client.
-async fn address(_: Json, cx: RequestContext<Latest>) -> Result<Json, Error> {
+async fn address(_: Json, cx: RequestContext) -> Result<Json, Error> {
     let address = cx.peer().and_then(|peer| peer.extension::<PeerAddress>());
     let address = address.map_or_else(String::new, |address| address.0.to_string());
     Ok(Json::from(serde_json::json!({ "address": address })))

@@ -8,7 +8,7 @@ use mcp_revisions::mcp_wire::Map;
 use mcp_revisions::sansio::server::TaskOptions;
 use mcp_revisions::service::client::ClientContext;
 use mcp_revisions::service::{Client, Error, RequestContext, Router};
-use mcp_revisions::{Latest, Revision, RevisionSet};
+use mcp_revisions::{Revision, RevisionSet};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -20,7 +20,7 @@ struct Target {
 }
 
 /// The tool asks in the middle of its task, and says how far it is.
-async fn build(cx: RequestContext<Latest>) -> Result<String, Error> {
+async fn build(cx: RequestContext) -> Result<String, Error> {
     let Target { target } = cx.elicit("Where does the build go?").await?;
     cx.progress_with(1, Some(2.into()), "compiling").await;
     tokio::time::sleep(Duration::from_millis(100)).await;
@@ -30,11 +30,11 @@ async fn build(cx: RequestContext<Latest>) -> Result<String, Error> {
 /// What the client does when the server sends it a request.
 struct Desk;
 
-impl ClientHandlers<ClientContext<Latest>> for Desk {
+impl ClientHandlers<ClientContext> for Desk {
     async fn elicit(
         &self,
         _: mcp::ElicitRequestParams,
-        _: ClientContext<Latest>,
+        _: ClientContext,
     ) -> Result<mcp::ElicitResult, Error> {
         let content = Map::from_iter([("target", mcp::ElicitValue::from("linux".to_owned()))]);
         Ok(mcp::ElicitResult::new(mcp::ElicitAction::Accept).with_content(content))

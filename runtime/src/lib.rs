@@ -116,7 +116,6 @@ pub use transport::stdio;
 #[cfg(any(feature = "client", feature = "server"))]
 pub use transport::{
     observe::ClientOperation,
-    read_line,
     spawn::{Boxed, boxed, until},
 };
 

@@ -255,6 +255,11 @@ impl<'g> Comparer<'g> {
             (true, false) => self.find(ChangeKind::Undeprecated, at, pair),
             _ => {}
         }
+        match [self.old.is_never(old), self.new.is_never(new)] {
+            [false, true] => return self.find(ChangeKind::TypeNarrowed, at, pair),
+            [true, false] => return self.find(ChangeKind::TypeWidened, at, pair),
+            [false, false] | [true, true] => {}
+        }
         match (&o.shape, &n.shape) {
             (NodeShape::Any, NodeShape::Any) => {}
             (NodeShape::Any, _) => self.find(ChangeKind::TypeNarrowed, at, pair),

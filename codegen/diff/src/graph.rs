@@ -140,6 +140,12 @@ impl Graph {
         matches!(node.shape, NodeShape::Any) && node.limits.is_empty()
     }
 
+    /// Returns whether a node says of itself that it admits no value, as the schema `false` does.
+    pub(crate) fn is_never(&self, id: NodeId) -> bool {
+        let not = self.node(id).limits.get("not").and_then(Value::as_object);
+        not.is_some_and(|not| not.is_empty())
+    }
+
     /// Returns the only value that a node admits, if there is one.
     pub(crate) fn constant(&self, id: NodeId) -> Option<&Value> {
         match &self.node(id).shape {

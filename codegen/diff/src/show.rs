@@ -3,7 +3,7 @@
 use crate::words::joined;
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::graph::{Graph, GraphRest, NodeId, NodeShape};
 use super::side::ComparedSide;
@@ -186,8 +186,7 @@ fn end_list(text: &mut String, start: usize) {
 /// Writes shapes that all hold at once and cannot be joined: `string & number`; `never` where none is admitted.
 fn write_both(graph: &Graph, id: NodeId, names: bool, levels: usize, text: &mut String) {
     let node = graph.node(id);
-    let is_never = |not: &Value| not.as_object().is_some_and(Map::is_empty);
-    if node.limits.get("not").is_some_and(is_never) {
+    if graph.is_never(id) {
         return text.push_str("never");
     }
     let parts: Vec<NodeId> = (0..)

@@ -7,18 +7,14 @@ use mcp_revisions::layer::{LayerMessage, Layers};
 use mcp_revisions::sansio::server::TaskOptions;
 use mcp_revisions::service::client::cache::Cache;
 use mcp_revisions::{Boxed, RevisionSet, boxed, http, until};
-use mcp_revisions_core::{Revision, Severity, UnknownFields};
+use mcp_revisions_core::Revision;
 use mcp_wire::{ErrorObject, Json};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::MessageLosses;
-use crate::ending::BridgeEnding;
 use crate::gateway::name_questions;
-use crate::losses::Losses;
 use crate::servers::{ServerPool, Servers};
-use crate::settings::{BridgeSettings, ServerRoom, share};
-use crate::{Error, Proxy, RateLimit, Service, ToolRules, Upstream};
-use mcp_revisions::sansio::LossHook;
+use crate::settings::BridgeSettings;
+use crate::{ClientSettings, Error, Proxy, Service, ToolRules, Upstream};
 
 /// Maximum number of bytes of results that are kept for clients to share.
 const CACHE_BYTES: usize = 16 << 20;
@@ -26,7 +22,6 @@ const CACHE_BYTES: usize = 16 << 20;
 /// A proxy to an upstream server, before it serves.
 pub struct Bridge {
     settings: BridgeSettings,
-    rate_limit: Option<RateLimit>,
     tools: Vec<Arc<ToolRules>>,
 }
 
@@ -34,7 +29,6 @@ impl std::fmt::Debug for Bridge {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Bridge")
             .field("settings", &self.settings)
-            .field("rate_limit", &self.rate_limit)
             .finish_non_exhaustive()
     }
 }
@@ -49,32 +43,30 @@ impl Bridge {
             list_ttl: None,
             name: None,
             sign_in_advice: None,
-            client_revisions: RevisionSet::all(),
+            clients: ClientSettings::new(),
             upstream_revisions: RevisionSet::all(),
             start_timeout: Duration::from_secs(60),
-            policy: UnknownFields::Drop,
-            losses: Losses::default(),
             layers: Layers::default(),
             client_info: None,
-            room: ServerRoom {
-                all: 1_000,
-                each: 100,
-                idle: Duration::from_secs(1_800),
-            },
+            idle: Duration::from_secs(1_800),
             pool: Arc::default(),
             is_isolated: false,
             is_among_others: false,
-            per_owner: None,
             tasks: TaskOptions::new(),
             http: http::Options::new(),
             state_keys: Vec::new(),
-            ending: BridgeEnding::default(),
         };
         Self {
             settings,
-            rate_limit: None,
             tools: Vec::new(),
         }
+    }
+
+    /// Sets how clients are served.
+    #[must_use]
+    pub fn with_clients(mut self, clients: ClientSettings) -> Self {
+        self.settings.clients = clients;
+        self
     }
 
     /// Asks the upstream server for each list and resource, in place of keeping results that it lets clients share.
@@ -89,14 +81,6 @@ impl Bridge {
     #[must_use]
     pub fn with_list_ttl(mut self, ttl: Duration) -> Self {
         self.settings.list_ttl = Some(ttl);
-        self
-    }
-
-    /// Limits the requests of each client that are passed on; others get an error with the time to wait. No limit by default.
-    /// Bridges with clones of one limit count together.
-    #[must_use]
-    pub fn with_rate_limit(mut self, limit: RateLimit) -> Self {
-        self.rate_limit = Some(limit);
         self
     }
 
@@ -115,13 +99,6 @@ impl Bridge {
         self
     }
 
-    /// Sets which revisions clients may speak; all by default.
-    #[must_use]
-    pub fn with_client_revisions(mut self, revisions: RevisionSet) -> Self {
-        self.settings.client_revisions = revisions;
-        self
-    }
-
     /// Sets the revision to speak with the upstream server. By default it is that of each client, if the server has it, else
     /// the [nearest](mcp_revisions::sansio::client::lifecycle::order).
     #[must_use]
@@ -135,22 +112,6 @@ impl Bridge {
     #[must_use]
     pub fn with_start_timeout(mut self, timeout: Duration) -> Self {
         self.settings.start_timeout = timeout;
-        self
-    }
-
-    /// Sets whether fields that the older revision does not define are dropped, which is the default, or preserved.
-    #[must_use]
-    pub fn with_unknown_fields(mut self, policy: UnknownFields) -> Self {
-        self.settings.policy = policy;
-        self
-    }
-
-    /// Sets the hook that is called with what each message lost, and with each message that was not delivered.
-    ///
-    /// The message waits until the hook returns: one that writes hands the text to a queue that drops what it has no room for.
-    #[must_use]
-    pub fn on_loss(mut self, hook: impl Fn(&MessageLosses<'_>) + Send + Sync + 'static) -> Self {
-        self.settings.losses.hook = LossHook::new(hook);
         self
     }
 
@@ -193,13 +154,6 @@ impl Bridge {
         self
     }
 
-    /// Sends an error in place of each message that has a loss of this severity or worse; none by default.
-    #[must_use]
-    pub fn with_rejected_loss(mut self, severity: Severity) -> Self {
-        self.settings.losses.rejected = Some(severity);
-        self
-    }
-
     /// Sets the `clientInfo` that the upstream server is sent in place of that of each client, so that clients of one owner
     /// whose capabilities are the same share a connection.
     #[must_use]
@@ -221,25 +175,10 @@ impl Bridge {
         self
     }
 
-    /// Sets how many connections to the upstream server, or processes of it, are open at a time; 1000 by default.
-    #[must_use]
-    pub fn with_max_servers(mut self, number: usize) -> Self {
-        self.settings.room.all = number.max(1);
-        self
-    }
-
-    /// Sets how many of them one owner may have, which is a principal or an address; a tenth of all by default, and at
-    /// least 10.
-    #[must_use]
-    pub fn with_max_servers_per_client(mut self, number: usize) -> Self {
-        self.settings.per_owner = Some(number.max(1));
-        self
-    }
-
     /// Sets after how long without a message a session over HTTP ends, with its connection; 30 minutes by default.
     #[must_use]
     pub fn with_idle_timeout(mut self, timeout: Duration) -> Self {
-        self.settings.room.idle = timeout;
+        self.settings.idle = timeout;
         self
     }
 
@@ -268,14 +207,6 @@ impl Bridge {
         self
     }
 
-    /// Sets what ends the grace of open calls early, such as a second signal: they get an error at once. It is awaited once the
-    /// bridge is to end.
-    #[must_use]
-    pub fn with_early_end(mut self, early: impl Future<Output = ()> + Send + 'static) -> Self {
-        self.settings.ending = BridgeEnding::early(boxed(early));
-        self
-    }
-
     /// Returns whether the upstream server can never be used.
     pub(crate) fn is_unusable(&self) -> bool {
         self.settings.upstream.is_unusable
@@ -290,10 +221,10 @@ impl Bridge {
     /// Serves clients of a gateway: the end of the server is not the end of their sessions, and its questions say who asks.
     pub(crate) fn among_others(mut self, name: &str) -> Self {
         self.settings.is_among_others = true;
-        let name: Arc<str> = name.into();
+        let server: Arc<str> = name.into();
         self.with_layer(move |message| {
-            let name = Arc::clone(&name);
-            async move { name_questions(&name, message).await }
+            let server = Arc::clone(&server);
+            async move { name_questions(&server, message).await }
         })
     }
 
@@ -359,7 +290,7 @@ impl Bridge {
             }
         };
         let proxy = Proxy::new(servers.clone());
-        let ending = &settings.ending;
+        let ending = &settings.clients.ending;
         let served = ending.serve_one(settings.server(), proxy, (input, output), ended);
         let served = served.await;
         servers.close().await;
@@ -372,7 +303,7 @@ impl Bridge {
     fn finished(self) -> Arc<BridgeSettings> {
         let mut settings = self.settings;
         let mut layers = Layers::default();
-        if let Some(limit) = self.rate_limit {
+        if let Some(limit) = settings.clients.rate_limit.clone() {
             layers.add(move |message| limit.clone().layer(message));
         }
         layers.append(&settings.layers);
@@ -380,8 +311,7 @@ impl Bridge {
             layers.add(move |message| Arc::clone(&rules).apply(message));
         }
         settings.layers = layers;
-        settings.room.each = share(settings.room.all, settings.per_owner);
-        settings.http = settings.http.with_idle_timeout(settings.room.idle);
+        settings.http = settings.http.with_idle_timeout(settings.idle);
         Arc::new(settings)
     }
 }

@@ -13,15 +13,15 @@
 //! ```no_run
 //! use std::time::Duration;
 //!
-//! use mcp_bridge::{Bridge, Upstream};
+//! use mcp_bridge::{Bridge, ClientSettings, Upstream};
 //! use mcp_revisions::http;
 //! use mcp_revisions::service::client::Http;
 //!
 //! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 //! let upstream = Upstream::url(Http::new("http://127.0.0.1:8001/mcp")?);
-//! let service = Bridge::new(upstream)
-//!     .on_loss(|report| tracing::warn!("{}: {} losses", report.method, report.losses.len()))
-//!     .into_service();
+//! let clients = ClientSettings::new()
+//!     .on_loss(|report| tracing::warn!("{}: {} losses", report.method, report.losses.len()));
+//! let service = Bridge::new(upstream).with_clients(clients).into_service();
 //! let listener = http::bind(("127.0.0.1", 8000)).await?;
 //! service.serve(listener, std::future::pending(), Duration::ZERO).await;
 //! # Ok(())
@@ -35,6 +35,7 @@
 //! [`Bridge::with_isolation`] gives each of their HTTP connections its own.
 
 mod bridge;
+mod clients;
 mod directory;
 mod ending;
 mod error;
@@ -54,6 +55,7 @@ mod tools;
 mod upstream;
 
 pub use bridge::Bridge;
+pub use clients::ClientSettings;
 pub use directory::ServerDirectory;
 pub use error::Error;
 pub use gateway::{Gateway, GatewayBuilder};

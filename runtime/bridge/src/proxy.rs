@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use mcp_revisions::errors::{self, Refusal};
 use mcp_revisions::sansio::client::{Answer, Answered, Channel, Failure, OutgoingRequest};
 use mcp_revisions::sansio::server::{
     AppProfile, Caller, CustomNotification, CustomRequest, IncomingRequest, LogLevel, Notification,
 };
 use mcp_revisions::serve::{Handler, Peer, Session};
 use mcp_revisions::service::client::cache::{CacheKey, CacheUsers};
-use mcp_revisions::{ClientOperation, errors, headers, methods};
+use mcp_revisions::{ClientOperation, headers, methods};
 use mcp_revisions_core::{Lifecycle, Revision};
 use mcp_wire::{ErrorObject, Json, JsonObject, meta, printable};
 use tracing::{debug, warn};
@@ -66,7 +67,7 @@ impl Proxy {
         rewrite: Option<Rewrite>,
     ) -> Result<Json, ErrorObject> {
         // A result that may be rejected for what this client would lose is asked for each time.
-        let shares = self.settings.losses.rejected.is_none();
+        let shares = self.settings.clients.losses.rejected.is_none();
         let key = CacheKey::of(peer.app(), call.method, &call.params).filter(|_| shares);
         let (cache, users) = (self.settings.cache.as_ref(), CacheUsers::Several);
         let kept = key
@@ -99,12 +100,14 @@ impl Proxy {
         let (caller, session) = (Arc::clone(&asked.caller), asked.peer.session());
         let answered = self
             .settings
+            .clients
             .ending
             .unless_over(async {
                 let operation = ClientOperation::begin(&asked.method, self.settings.label());
                 let (mut spoken, caller) = (None, identity::introduced(caller));
                 let answered = async {
-                    let server = self.servers.of(&caller, &session).await?;
+                    let server = self.servers.of(&caller, &session).await;
+                    let server = server.map_err(|refused| refused.error)?;
                     spoken = Some(server.spoken());
                     Ok((server.ask(ask, asked).await?, server.spoken()))
                 };
@@ -178,7 +181,11 @@ impl Proxy {
             }
         };
         if tokio::time::timeout(grace, unused).await.is_err() {
-            self.settings.ending.give_up_after(Duration::ZERO).await;
+            self.settings
+                .clients
+                .ending
+                .give_up_after(Duration::ZERO)
+                .await;
         }
         self.close().await;
     }
@@ -325,12 +332,12 @@ impl Handler for Proxy {
         &self,
         caller: Arc<Caller>,
         session: Session,
-    ) -> Result<AppProfile, ErrorObject> {
+    ) -> Result<AppProfile, Box<Refusal>> {
         let caller = identity::introduced(caller);
         let server = self.servers.of(&caller, &session).await?;
         let why = "clients of this bridge are served in a revision of its own";
         let profile = server.profile().cloned();
-        profile.ok_or_else(|| errors::internal(why).error)
+        profile.ok_or_else(|| errors::internal(why))
     }
 
     fn notice(&self, notice: Notification, session: Session) {

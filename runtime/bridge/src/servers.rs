@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use mcp_revisions::errors;
+use mcp_revisions::errors::Refusal;
 use mcp_revisions::http::PeerConnection;
 use mcp_revisions::sansio::client::ServerFacts;
 use mcp_revisions::sansio::server::{Caller, Owner};
@@ -30,7 +30,7 @@ use crate::Error;
 use crate::identity;
 use crate::link::ServerLink;
 use crate::measures::{self, OpenServer};
-use crate::settings::{BridgeSettings, ServerRoom};
+use crate::settings::BridgeSettings;
 
 /// Maximum time to keep a server that per-request clients share, while none of them sends a request.
 const IDLE: Duration = Duration::from_secs(300);
@@ -213,7 +213,7 @@ impl Servers {
         &self,
         caller: &Arc<Caller>,
         session: &Session,
-    ) -> Result<Used, ErrorObject> {
+    ) -> Result<Used, Box<Refusal>> {
         let owner = session.owner();
         let key = self.key(caller, session, &owner);
         let place = self.place(key, owner)?;
@@ -232,7 +232,7 @@ impl Servers {
                 if let Some(only) = &self.0.only {
                     only.send_replace(Some(Err(error)));
                 }
-                Err(response)
+                Err(response.into())
             }
         }
     }
@@ -253,7 +253,7 @@ impl Servers {
         }
         let facts = lock(known).get(&caller.revision).cloned();
         let started = ServerLink::start(settings, caller, *app, facts, alive.subscribe());
-        let started = settings.ending.unless_over(started).await;
+        let started = settings.clients.ending.unless_over(started).await;
         let started = started.unwrap_or(Err(Error::Closed)).inspect_err(|_| {
             // The server may be another one now.
             lock(known).remove(&caller.revision);
@@ -308,13 +308,13 @@ impl Servers {
         }
     }
 
-    fn place(&self, key: ServerKey, owner: Owner) -> Result<Arc<ServerSlot>, ErrorObject> {
+    fn place(&self, key: ServerKey, owner: Owner) -> Result<Arc<ServerSlot>, Box<Refusal>> {
         let BridgeServers {
             settings, number, ..
         } = &*self.0;
         let mut open = lock(&settings.pool.open);
         if self.0.is_closed.load(Ordering::Acquire) {
-            return Err(Error::Closed.to_response());
+            return Err(Error::Closed.to_response().into());
         }
         let outlives = settings.is_among_others;
         // The end of the server is the end of the bridge over standard streams, and of a session: neither gets another one.
@@ -326,7 +326,11 @@ impl Servers {
             return Ok(Arc::clone(place));
         }
         retire(&mut open);
-        let ServerRoom { all, each, idle } = settings.room;
+        let (all, each, idle) = (
+            settings.clients.servers,
+            settings.clients.share(),
+            settings.idle,
+        );
         let owned = open.values().filter(|place| place.owner == owner).count();
         let is_own = |place: &ServerSlot| place.owner == owner;
         let mut after = None;
@@ -336,14 +340,14 @@ impl Servers {
                 let full = format!(
                     "{each} servers are at work for this client, its limit: end one of its sessions"
                 );
-                return Err(errors::internal(&full).error);
+                return Err(busy(full));
             }
         }
         if open.len() >= all {
             after = evict(&mut open, is_own).or_else(|| evict(&mut open, |_| true));
             if after.is_none() {
                 let full = format!("{all} servers are at work, the limit: try again later");
-                return Err(errors::internal(&full).error);
+                return Err(busy(full));
             }
         }
         let place = Arc::new(ServerSlot {
@@ -385,6 +389,11 @@ impl Servers {
             warn!("a server has not ended in {LONGEST_END:?}");
         }
     }
+}
+
+/// Returns the refusal of a request for which there is no room now.
+fn busy(why: String) -> Box<Refusal> {
+    Refusal::new(ErrorObject::INTERNAL_ERROR, 503, why)
 }
 
 /// Ends the servers of clients that are gone, and forgets those that have ended by themselves, or could not be started.

@@ -125,7 +125,7 @@ impl Service {
 
     /// Gives open calls up after a time.
     pub(crate) async fn give_up_after(&self, time: Duration) {
-        self.settings.ending.give_up_after(time).await;
+        self.settings.clients.ending.give_up_after(time).await;
     }
 
     /// Accepts no calls from now on, and shuts down once none is open, or after `grace`, when they get an error.

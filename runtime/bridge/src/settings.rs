@@ -9,14 +9,12 @@ use mcp_revisions::sansio::client::{Client, Options, ServerFacts};
 use mcp_revisions::sansio::server::{AppProfile, Server, TaskOptions};
 use mcp_revisions::service::client::cache::Cache;
 use mcp_revisions::{Limits, RevisionSet, http};
-use mcp_revisions_core::{Revision, UnknownFields};
+use mcp_revisions_core::Revision;
 use mcp_wire::Json;
 use tracing::warn;
 
-use crate::ending::BridgeEnding;
-use crate::losses::Losses;
 use crate::servers::ServerPool;
-use crate::{Error, Upstream, identity};
+use crate::{ClientSettings, Error, Upstream, identity};
 
 /// The settings of a bridge.
 #[derive(Debug)]
@@ -30,67 +28,45 @@ pub(crate) struct BridgeSettings {
     pub(crate) name: Option<Arc<str>>,
     /// The sentence about how to sign in, for errors of requests that need it.
     pub(crate) sign_in_advice: Option<Arc<str>>,
-    pub(crate) client_revisions: RevisionSet,
+    pub(crate) clients: ClientSettings,
     pub(crate) upstream_revisions: RevisionSet,
     /// Maximum time until it is known which revision a server speaks.
     pub(crate) start_timeout: Duration,
-    pub(crate) policy: UnknownFields,
-    pub(crate) losses: Losses,
     /// The layers around messages: the limit of requests, those of the application, the rules of tools.
     pub(crate) layers: Layers,
     /// The `clientInfo` that the server is sent in place of those of clients.
     pub(crate) client_info: Option<Json>,
-    pub(crate) room: ServerRoom,
+    /// The time that an unused server is kept.
+    pub(crate) idle: Duration,
     /// The places of servers, which other bridges of one listener share.
     pub(crate) pool: Arc<ServerPool>,
     /// Set if no two connections share a server.
     pub(crate) is_isolated: bool,
     /// Set if its clients are those of a gateway, which has other servers, too.
     pub(crate) is_among_others: bool,
-    pub(crate) per_owner: Option<usize>,
     pub(crate) tasks: TaskOptions,
     pub(crate) http: http::Options,
     /// The keys that sign `requestState`; empty for a random one.
     pub(crate) state_keys: Vec<[u8; 32]>,
-    pub(crate) ending: BridgeEnding,
-}
-
-/// Maximum number of servers at work at a time, and the time that an unused one is kept.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ServerRoom {
-    pub(crate) all: usize,
-    /// Of one owner: a principal, else an address.
-    pub(crate) each: usize,
-    pub(crate) idle: Duration,
-}
-
-/// Returns how many of all one owner may have: as many as are `given`, else a tenth, and at least 10.
-pub(crate) fn share(all: usize, given: Option<usize>) -> usize {
-    given.unwrap_or((all / 10).max(10)).min(all)
 }
 
 impl BridgeSettings {
     /// Returns the end towards clients, which learns with each of them which server serves it.
     pub(crate) fn server(&self) -> Server {
         let server = Server::late().with_own_tasks(self.tasks.clone());
+        let server = (self.state_keys.iter())
+            .fold(server, |server, key| server.with_request_state_key(*key));
+        let (server, name) = (self.clients.serve(server), self.name.clone());
         let limits = *server.limits();
         let limits = Limits {
-            max_sessions: self.room.all,
-            max_sessions_per_owner: self.room.each,
             // A start has a time of its own.
             introduction_timeout: limits
                 .introduction_timeout
                 .saturating_add(self.start_timeout),
             ..limits
         };
-        let server = (self.state_keys.iter())
-            .fold(server, |server, key| server.with_request_state_key(*key));
-        let (server, name) = (self.losses.of_server(server), self.name.clone());
         server
             .with_limits(limits)
-            .serving(self.client_revisions)
-            .with_unknown_fields(self.policy)
-            .with_other_methods()
             // The server behind this bridge gave it out, and the one behind another bridge may not know it.
             .with_state_of_this_process()
             .on_mistake(move |mistake| tell(name.as_deref(), "a client", mistake))
@@ -116,7 +92,9 @@ impl BridgeSettings {
 
     /// Returns the end towards the upstream server.
     pub(crate) fn client(&self, app: Revision, options: Options) -> Client {
-        self.losses.of_client(self.first_client(app, options))
+        self.clients
+            .losses
+            .of_client(self.first_client(app, options))
     }
 
     /// Returns the name of the server in lines of the log, if it has one.

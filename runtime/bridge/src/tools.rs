@@ -31,7 +31,7 @@ type ToolFilter = dyn Fn(&str, &Peer) -> bool + Send + Sync;
 /// ```
 #[derive(Clone, Default)]
 pub struct ToolRules {
-    /// What stands before the names in patterns.
+    /// Text before the names in patterns.
     prefix: String,
     /// Patterns of which a tool fits one; `None` if all tools are allowed.
     allowed: Option<Vec<String>>,
@@ -235,8 +235,8 @@ impl ToolRules {
     /// Returns the params of a call with the name that the server has for the tool.
     fn inward_call(&self, params: &Json, peer: &Peer) -> Result<Json, ErrorObject> {
         // A name that cannot be read, or two of them, may be that of a hidden tool for the server.
-        let named = params.read::<Map<Json>>().ok();
-        let named = named.and_then(|it| Some((it.get("name")?.read::<String>().ok()?, it)));
+        let readable = params.read::<Map<Json>>().ok();
+        let named = readable.and_then(|it| Some((it.get("name")?.read::<String>().ok()?, it)));
         let Some((shown, mut members)) = named else {
             return Err(errors::invalid_params("`name` is required once, and a text").error);
         };

@@ -140,10 +140,10 @@ impl Upstream {
     /// is defined beside it is served.
     #[must_use]
     pub fn unusable(name: &str, why: &str) -> Self {
-        let why: Arc<str> = why.into();
+        let reason: Arc<str> = why.into();
         let unusable = Self::new(name, Channel::Stdio, move |_| {
-            let why = Arc::clone(&why);
-            Box::pin(async move { Err(io::Error::other(&*why)) })
+            let reason = Arc::clone(&reason);
+            Box::pin(async move { Err(io::Error::other(&*reason)) })
         });
         Self {
             is_unusable: true,

@@ -4,16 +4,13 @@ use std::io::Read;
 
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
-use mcp_revisions_core::program::{
-    ConvertedMessages, check_answered, convert_bare, convert_messages, is_bare, read_messages,
-    whole_message,
-};
+use mcp_revisions_core::program::{ReadMessages, check_answered, convert_bare, read_messages};
 use mcp_revisions_core::values::TABLES;
 use mcp_revisions_core::{
-    Context, Conversion, ConversionError, Extension, Lifecycle, Loss, MessageContext, Part,
-    Protocol, Revision, Route, Session, Subject, UnknownFields,
+    Context, Conversion, ConversionError, Diagnostic, Extension, Lifecycle, Loss, MessageContext,
+    Part, Protocol, Revision, Route, Session, Subject, UnknownFields, convert_message,
 };
-use mcp_wire::{Direction, ErrorObject, Json, Map};
+use mcp_wire::{Direction, ErrorObject, Extra, Json, Map, Peeked};
 use serde_json::json;
 
 use crate::SubcommandOutcome;
@@ -180,7 +177,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<SubcommandOutcome> {
                 return Ok(invalid(*from, &diagnostic.pointer, &problem, *json));
             }
         };
-        let mut converted = match convert_messages(&messages, route, &context) {
+        let mut converted = match convert_messages(&messages, (*from, *to), &context) {
             Ok(converted) => converted,
             Err(error) => return done(Err(error)),
         };
@@ -218,6 +215,95 @@ fn takes_no_part(error: &ConversionError, from: Protocol, to: Protocol) -> anyho
     match releases.next() {
         Some((option, release)) => anyhow::anyhow!("{error}: use --{option} {release}"),
         None => anyhow::anyhow!("{error}"),
+    }
+}
+
+/// Returns whether a text is an object without an envelope.
+fn is_bare(text: &str) -> bool {
+    let members = mcp_wire::from_str::<Extra>(text);
+    members.is_ok_and(|members| members.get("jsonrpc").is_none())
+}
+
+/// Returns whether a definition is that of a whole message, and the method that it answers, if its name says so.
+fn whole_message(of: Protocol, name: &str) -> Option<Option<&'static str>> {
+    let rows = of.methods();
+    if rows.iter().any(|row| row.message == name) {
+        return Some(None);
+    }
+    let answered = name.strip_suffix("ResultResponse");
+    let request = answered.map(|stem| format!("{stem}Request"));
+    if let Some(row) = rows
+        .iter()
+        .find(|row| request.as_deref() == Some(row.message))
+    {
+        return Some(Some(row.name));
+    }
+    let unions = [
+        "ClientRequest",
+        "ClientNotification",
+        "ServerRequest",
+        "ServerNotification",
+        "Request",
+        "Notification",
+    ];
+    let generic = name.starts_with("JSONRPC") || unions.contains(&name);
+    generic.then_some(None)
+}
+
+/// Converts each message of a file by itself; a batch has an array only where both revisions have batches.
+///
+/// # Errors
+/// A batch of a revision without batches.
+fn convert_messages(
+    messages: &ReadMessages<'_>,
+    (from, to): (Protocol, Protocol),
+    context: &MessageContext<'_>,
+) -> Result<ConvertedMessages, ConversionError> {
+    let has_batches = |of: Protocol| of.type_named("JSONRPCBatchRequest").is_some();
+    let is_batch = messages.is_batch;
+    if is_batch && !has_batches(from) {
+        let title = from.title();
+        return Err(ConversionError::Unknown(format!("{title} has no batches")));
+    }
+    let convert = |(index, message): (usize, &Result<Peeked<'_>, Diagnostic>)| {
+        let pointer = if is_batch {
+            format!("/{index}")
+        } else {
+            String::new()
+        };
+        let converted = match message {
+            Ok(message) => convert_message(message.text, from, to, context)
+                .map_err(|error| error.within(&pointer)),
+            Err(diagnostic) => Err(diagnostic.clone().into()),
+        };
+        (pointer, converted)
+    };
+    Ok(ConvertedMessages {
+        messages: messages.all.iter().enumerate().map(convert).collect(),
+        is_batch: is_batch && has_batches(to),
+    })
+}
+
+/// The messages of a file in another revision.
+struct ConvertedMessages {
+    /// Each message, with its JSON pointer in the file: `/0` in a batch, empty for a single message.
+    messages: Vec<(String, Conversion<Json>)>,
+    /// Whether they go out as one array.
+    is_batch: bool,
+}
+
+impl ConvertedMessages {
+    /// Returns the text of the converted messages: one message, one per line, or one array.
+    fn text(&self) -> String {
+        let messages = self.messages.iter();
+        let texts: Vec<&str> = messages
+            .filter_map(|(_, converted)| Some(converted.as_ref().ok()?.0.text()))
+            .collect();
+        if self.is_batch && !texts.is_empty() {
+            format!("[{}]", texts.join(","))
+        } else {
+            texts.join("\n")
+        }
     }
 }
 
@@ -341,7 +427,7 @@ fn report(
 ) -> SubcommandOutcome {
     let mut row = Map::default();
     let mut value = None;
-    let (status, code, note) = match converted {
+    let (code, note) = match converted {
         Ok((it, losses)) => {
             let (status, code) = match &*losses {
                 [] => ("exact", 0),
@@ -349,6 +435,7 @@ fn report(
                 _ => ("reversible", 0),
             };
             let note: String = losses.iter().map(|loss| format!("{loss}\n")).collect();
+            row.insert("status", Json::of(status));
             let (lost, reshaped): (Vec<&Loss>, Vec<&Loss>) =
                 losses.iter().partition(|loss| loss.is_loss());
             let rows = |of: Vec<&Loss>| Json::of(&of.into_iter().map(told).collect::<Vec<_>>());
@@ -356,7 +443,7 @@ fn report(
             row.insert("reshaped", rows(reshaped));
             row.insert("value", it.clone());
             value = Some(it);
-            (status, code, note)
+            (code, note)
         }
         Err(ConversionError::RequiresState(needs)) => {
             let cure = if needs.pointer.starts_with("/params/_meta") {
@@ -364,19 +451,22 @@ fn report(
             } else {
                 "only a connection has what it needs: see `mcp-rev bridge`"
             };
+            row.insert("status", Json::of("requires-state"));
             row.insert("adapter", Json::of(needs.adapter.as_str()));
             stopped(&mut row, needs.rule, needs.step, &needs.pointer);
-            ("requires-state", 5, format!("{needs}; {cure}\n"))
+            (5, format!("{needs}; {cure}\n"))
         }
         Err(ConversionError::Rejected(rejected)) => {
+            row.insert("status", Json::of("rejected"));
             row.insert("code", Json::of(&rejected.error.code));
             row.insert("message", Json::of(&rejected.error.message));
             stopped(&mut row, rejected.rule, rejected.step, &rejected.pointer);
-            ("rejected", 6, format!("{rejected}\n"))
+            (6, format!("{rejected}\n"))
         }
         Err(ConversionError::Dropped(dropped)) => {
+            row.insert("status", Json::of("dropped"));
             stopped(&mut row, dropped.rule, dropped.step, &dropped.pointer);
-            ("dropped", 6, format!("{dropped}\n"))
+            (6, format!("{dropped}\n"))
         }
         Err(ConversionError::Invalid(diagnostic)) => {
             return invalid(from, &diagnostic.pointer, &diagnostic.message, as_json);
@@ -385,7 +475,6 @@ fn report(
             return invalid(from, place, &other.to_string(), as_json);
         }
     };
-    row.insert("status", Json::of(status));
     let mut text = match (as_json, value) {
         (true, _) => mcp_wire::to_string(&row),
         (false, Some(value)) => value.into_text(),

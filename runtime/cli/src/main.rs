@@ -113,8 +113,8 @@ fn main() -> ExitCode {
 fn run(command: CliCommand, given: &ArgMatches) -> ExitCode {
     let outcome = match command {
         CliCommand::Bridge(arguments) => {
-            let given = given.subcommand_matches("bridge").unwrap_or(given);
-            bridge::run(&arguments, given)
+            let own = given.subcommand_matches("bridge").unwrap_or(given);
+            bridge::run(&arguments, own)
         }
         CliCommand::Login(arguments) => sign_in::login(&arguments),
         CliCommand::Logout(arguments) => sign_in::logout(&arguments),

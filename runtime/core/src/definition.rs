@@ -5,15 +5,7 @@ use mcp_wire::{ErrorObject, Extra, Json, MethodKind};
 
 use crate::diagnostic::{Conversion, ConversionError};
 use crate::message::{MessageContext, called, name_at, sender};
-use crate::protocol::Protocol;
 use crate::route::Route;
-
-/// Returns whether a text is an object without an envelope.
-#[must_use]
-pub fn is_bare(text: &str) -> bool {
-    let members = mcp_wire::from_str::<Extra>(text);
-    members.is_ok_and(|members| members.get("jsonrpc").is_none())
-}
 
 /// Converts the definition of a request or a notification that has no envelope: a method and its params.
 ///
@@ -66,31 +58,4 @@ pub fn convert_bare(text: &str, route: &Route, context: &MessageContext<'_>) -> 
         step,
         pointer: String::new(),
     })))
-}
-
-/// Returns whether a definition is that of a whole message, and the method that it answers, if its name says so.
-#[must_use]
-pub fn whole_message(of: Protocol, name: &str) -> Option<Option<&'static str>> {
-    let rows = of.methods();
-    if rows.iter().any(|row| row.message == name) {
-        return Some(None);
-    }
-    let answered = name.strip_suffix("ResultResponse");
-    let request = answered.map(|stem| format!("{stem}Request"));
-    if let Some(row) = rows
-        .iter()
-        .find(|row| request.as_deref() == Some(row.message))
-    {
-        return Some(Some(row.name));
-    }
-    let unions = [
-        "ClientRequest",
-        "ClientNotification",
-        "ServerRequest",
-        "ServerNotification",
-        "Request",
-        "Notification",
-    ];
-    let generic = name.starts_with("JSONRPC") || unions.contains(&name);
-    generic.then_some(None)
 }

@@ -16,6 +16,12 @@ pub struct Diagnostic {
     pub found: String,
     /// All of it in one line, for people.
     pub message: String,
+    origin: Box<Origin>,
+}
+
+/// The message that a diagnostic is about.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct Origin {
     /// The sender and the message, as the beginning of a sentence; empty if they are not known.
     whose: String,
     /// The list entry that it is in, such as ``tool `add` ``.
@@ -31,8 +37,10 @@ impl Diagnostic {
             expected: error.expected().to_owned(),
             found: error.found().to_owned(),
             message: error.to_string(),
-            whose: String::new(),
-            part: error.part().map(str::to_owned),
+            origin: Box::new(Origin {
+                whose: String::new(),
+                part: error.part().map(str::to_owned),
+            }),
         };
         whole.within(pointer)
     }
@@ -49,17 +57,15 @@ impl Diagnostic {
             pointer: pointer.to_owned(),
             expected,
             found,
-            whose: String::new(),
-            part: None,
+            origin: Box::default(),
         }
     }
 
     /// Creates the diagnostic of a text that is not its subject: whose mistake it is, in what, and where.
     pub(crate) fn of_subject(subject: Subject<'_>, error: &Error) -> Self {
-        Self {
-            whose: subject.title(),
-            ..Self::of_error("", error)
-        }
+        let mut diagnostic = Self::of_error("", error);
+        diagnostic.origin.whose = subject.title();
+        diagnostic
     }
 
     /// Returns the same of a text that stands at `pointer` of a longer one.
@@ -69,7 +75,7 @@ impl Diagnostic {
             return self;
         }
         let whole = format!("{pointer}{}", self.pointer);
-        let part = self.part.as_ref().map(|part| format!("{part}, "));
+        let part = self.origin.part.as_ref().map(|part| format!("{part}, "));
         let (expected, found) = (&self.expected, &self.found);
         let message = format!(
             "{}at {}: expected {expected}, found {found}",
@@ -86,8 +92,10 @@ impl Diagnostic {
     /// Returns the diagnostic as a sentence that names the sender and the message, as far as they are known.
     #[must_use]
     pub fn sentence(&self) -> String {
-        let Self { whose, message, .. } = self;
-        match whose.as_str() {
+        let Self {
+            origin, message, ..
+        } = self;
+        match origin.whose.as_str() {
             "" => message.clone(),
             whose => format!("{whose} not valid: {message}"),
         }
@@ -157,7 +165,7 @@ impl ConversionError {
 
     /// Returns the error of a part of a message that stands at `pointer`.
     #[must_use]
-    pub(crate) fn within(self, pointer: &str) -> Self {
+    pub fn within(self, pointer: &str) -> Self {
         match self {
             Self::Invalid(diagnostic) => Self::Invalid(Box::new(diagnostic.within(pointer))),
             other => other,

@@ -78,7 +78,7 @@ pub use mcp_wire::{ErrorObject, Json, MessageKind, Peeked, Unreadable, peek};
 /// Files of messages and definitions for the program `mcp-rev`: no part of what a server or a gateway needs.
 #[doc(hidden)]
 pub mod program {
-    pub use crate::definition::{convert_bare, is_bare, whole_message};
+    pub use crate::definition::convert_bare;
     pub use crate::envelope::{ReadMessages, read_messages};
-    pub use crate::message::{ConvertedMessages, check_answered, check_sent, convert_messages};
+    pub use crate::message::{check_answered, check_sent};
 }

@@ -6,7 +6,7 @@ use mcp_wire::{
 };
 
 use crate::diagnostic::{Conversion, ConversionError, Diagnostic};
-use crate::envelope::{ReadMessages, read_messages};
+use crate::envelope::read_messages;
 use crate::protocol::Protocol;
 use crate::route::Route;
 
@@ -48,31 +48,6 @@ impl<'a> MessageContext<'a> {
     }
 }
 
-/// The messages of a text in another revision.
-#[derive(Debug)]
-pub struct ConvertedMessages {
-    /// Each message, with its JSON pointer in the text: `/0` in a batch, empty for a single message.
-    pub messages: Vec<(String, Conversion<Json>)>,
-    /// Whether they go out as one array: only where the target has batches.
-    pub is_batch: bool,
-}
-
-impl ConvertedMessages {
-    /// Returns the text of the converted messages: one message, one per line, or one array.
-    #[must_use]
-    pub fn text(&self) -> String {
-        let messages = self.messages.iter();
-        let texts: Vec<&str> = messages
-            .filter_map(|(_, converted)| Some(converted.as_ref().ok()?.0.text()))
-            .collect();
-        if self.is_batch && !texts.is_empty() {
-            format!("[{}]", texts.join(","))
-        } else {
-            texts.join("\n")
-        }
-    }
-}
-
 /// Converts a request, notification, response or error from one revision to another, and returns it with its losses.
 ///
 /// The id and the unknown members of the envelope stay as they are. Between equal revisions the message stays as it is. A
@@ -104,48 +79,14 @@ pub fn convert_message(
         [Ok(message)] if !messages.is_batch => convert_one(message, &route, context),
         _ => Err(Diagnostic::new(
             "",
-            "one message: `convert_messages` takes a batch".to_owned(),
+            "one message: each of a batch is converted by itself".to_owned(),
             "an array".to_owned(),
         )
         .into()),
     }
 }
 
-/// Converts a message or a batch, each message by itself; see [`convert_message`].
-///
-/// # Errors
-/// A batch of a revision without batches.
-pub fn convert_messages(
-    messages: &ReadMessages<'_>,
-    route: &Route,
-    context: &MessageContext<'_>,
-) -> Result<ConvertedMessages, ConversionError> {
-    let has_batches = |at| route.type_named(at, "JSONRPCBatchRequest").is_some();
-    let is_batch = messages.is_batch;
-    if is_batch && !has_batches(route.from) {
-        let title = route.title(route.from);
-        return Err(ConversionError::Unknown(format!("{title} has no batches")));
-    }
-    let convert = |(index, message): (usize, &Result<Peeked<'_>, Diagnostic>)| {
-        let pointer = if is_batch {
-            format!("/{index}")
-        } else {
-            String::new()
-        };
-        let converted = match message {
-            Ok(message) => {
-                convert_one(message, route, context).map_err(|error| error.within(&pointer))
-            }
-            Err(diagnostic) => Err(diagnostic.clone().into()),
-        };
-        (pointer, converted)
-    };
-    Ok(ConvertedMessages {
-        messages: messages.all.iter().enumerate().map(convert).collect(),
-        is_batch: is_batch && has_batches(route.to),
-    })
-}
-
+/// Converts a message that was looked at.
 pub(crate) fn convert_one(
     message: &Peeked<'_>,
     of_all: &Route,

@@ -53,7 +53,8 @@ impl Protocol {
     }
 
     /// Returns its name in errors: `revision 2025-06-18`, `extension tasks`.
-    pub(crate) fn title(self) -> String {
+    #[must_use]
+    pub fn title(self) -> String {
         match self {
             Self::Revision(revision) => format!("revision {revision}"),
             Self::Extension(extension) => format!("extension {}", extension.name),

@@ -3,7 +3,7 @@
 
 use mcp_revisions::sansio::server::LogLevel;
 use mcp_revisions::service::{Json, McpServer, RequestContext, Router, ServeError, Server};
-use mcp_revisions::{Latest, RevisionSet, latest as mcp};
+use mcp_revisions::{RevisionSet, latest as mcp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +31,7 @@ struct Greet {
 }
 
 /// The server, for these revisions.
-pub(crate) fn server(only: RevisionSet) -> Result<McpServer<Latest>, ServeError> {
+pub(crate) fn server(only: RevisionSet) -> Result<McpServer, ServeError> {
     let info = mcp::Implementation::new("example", mcp_revisions::args::Version("1.0.0"))
         .with_title("Every revision");
     let hello = mcp::Resource::new(mcp_revisions::args::Uri("example://greeting"), "greeting")
@@ -70,7 +70,7 @@ async fn fail() -> Result<String, &'static str> {
     Err("there is no such city")
 }
 
-async fn count(Count { to }: Count, cx: RequestContext<Latest>) -> &'static str {
+async fn count(Count { to }: Count, cx: RequestContext) -> &'static str {
     let to = to.unwrap_or(3).min(100);
     for step in 1..=to {
         cx.progress(i64::from(step), i64::from(to)).await;

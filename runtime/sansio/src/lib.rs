@@ -10,6 +10,7 @@
     not(all(feature = "client", feature = "server", feature = "ext-tasks")),
     allow(
         dead_code,
+        unused_imports,
         reason = "each role, and tasks, use a part of what they share"
     )
 )]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use mcp_revisions_core::Revision;
+#[allow(unused_imports, reason = "each role uses a part of them")]
 pub(crate) use mcp_revisions_core::translate::{NO_PARAMS, TextDirection, Translator};
 use mcp_wire::{Direction, Json};
 

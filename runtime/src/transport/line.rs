@@ -9,7 +9,7 @@ const TAIL: usize = 256;
 
 /// Reads a line without its end; one that is longer than the limit is refused as too long, and of it only the beginning
 /// and the end are kept: one byte more than the limit.
-pub async fn read_line(
+pub(crate) async fn read_line(
     input: &mut (impl AsyncBufRead + Unpin),
     bytes: &mut Vec<u8>,
     limit: usize,

@@ -16,7 +16,5 @@ pub(crate) mod spawn;
 #[cfg(feature = "server-stdio")]
 pub mod stdio;
 
-pub use line::read_line;
-
 /// An error of any kind, of a body or of a service.
 type BoxError = Box<dyn std::error::Error + Send + Sync>;

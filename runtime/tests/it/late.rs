@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use crate::support::{NOW, claim, initialize, profile};
-use mcp_revisions::mcp_wire::{ErrorObject, Json};
+use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::sansio::Connection;
 use mcp_revisions::sansio::server::{AppProfile, Event, Outgoing, Output, Server};
-use mcp_revisions::{Limits, Revision, RevisionSet};
+use mcp_revisions::{Limits, Revision, RevisionSet, errors};
 use serde_json::{Value, json};
 
 type Outputs = Vec<Output<Outgoing>>;
@@ -90,7 +90,7 @@ fn what_comes_before_the_application_is_known_is_taken_as_if_it_had_been_known()
                 .collect();
             assert_eq!(introduced(&before).len(), 1, "{before:?}");
             assert_eq!(before.len(), 1, "{before:?}");
-            assert!(late.is_introducing() && late.pending() == texts.len());
+            assert!(late.is_introducing() && late.unanswered() == texts.len());
             late.introduce(Ok(&known), NOW);
             assert_eq!(rest(&mut late), expected, "{app} {texts:?}");
             assert!(!late.is_introducing());
@@ -152,7 +152,7 @@ fn no_application_is_looked_for_on_behalf_of_a_message_that_needs_none() {
 
 #[test]
 fn a_client_whose_application_is_not_found_hears_why_and_may_introduce_itself_again() {
-    let why = ErrorObject::new(-32603, "the server git cannot be used");
+    let why = errors::internal("the server git cannot be used");
     let mut late = Connection::new(Server::late());
     take(&mut late, &initialize("2025-11-25"));
     take(&mut late, &request(1, "tools/list"));
@@ -216,5 +216,5 @@ fn what_waits_is_bounded_in_number_bytes_and_time() {
     let mut gone = late();
     let exchange = gone.receive(None, request(1, "tools/list").as_bytes(), NOW);
     gone.ended(exchange, NOW);
-    assert!(!gone.is_introducing() && gone.pending_bytes() == 0);
+    assert!(!gone.is_introducing() && gone.unanswered_bytes() == 0);
 }

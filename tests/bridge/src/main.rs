@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use adder::Adder;
-use mcp_bridge::{Bridge, ToolRules, Upstream};
+use mcp_bridge::{Bridge, ClientSettings, ToolRules, Upstream};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 
@@ -16,12 +16,13 @@ fn app() -> axum::Router {
     let sessions = Arc::new(LocalSessionManager::default());
     let config = StreamableHttpServerConfig::default();
     let rmcp = StreamableHttpService::new(|| Ok(Adder), sessions, config);
+    let clients = ClientSettings::new().on_loss(|report| {
+        for loss in report.losses {
+            eprintln!("{}: {} is lost", report.method, loss.pointer());
+        }
+    });
     let bridge = Bridge::new(Upstream::service(rmcp))
-        .on_loss(|report| {
-            for loss in report.losses {
-                eprintln!("{}: {} is lost", report.method, loss.pointer());
-            }
-        })
+        .with_clients(clients)
         // The clients of the gateway are not to reset the server.
         .with_tool_rules(ToolRules::new().deny("reset"))
         .with_layer(|message| async move {

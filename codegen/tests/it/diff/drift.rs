@@ -1,7 +1,7 @@
 //! What a new receiver may refuse is never told as compatible: every keyword that can refuse, judged by another validator.
 
 use mcp_revisions_diff::render::{change_line, verdict_word};
-use mcp_revisions_diff::{ChangeLevel, ComparedSide, DiffRow, compare};
+use mcp_revisions_diff::{ChangeKind, ChangeLevel, ComparedSide, DiffRow, compare};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -377,6 +377,21 @@ fn a_value_beyond_the_boundary_of_any_keyword_is_found() {
         wrong.len(),
         wrong.join("\n")
     );
+}
+
+/// What admits no value any more is narrower, and told once.
+#[test]
+fn a_schema_that_admits_nothing_is_narrower_than_any_other() {
+    let [some, none] = [json!({"type": "string"}), json!(false)].map(|items| {
+        let list = json!({"type": "array", "items": items});
+        open("list.json", &message_of(&list))
+    });
+    let kinds = |old, new| -> Vec<ChangeKind> {
+        let rows = compare(old, new).rows;
+        rows.iter().map(|row| row.kind).collect()
+    };
+    assert_eq!(kinds(&some, &none), [ChangeKind::TypeNarrowed]);
+    assert_eq!(kinds(&none, &some), [ChangeKind::TypeWidened]);
 }
 
 /// A keyword that speaks of other values than these, or that JSON Schema does not have, is no change.

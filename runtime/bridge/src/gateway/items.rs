@@ -49,7 +49,7 @@ impl Gateway {
                 })
                 .ok()
         });
-        let renamed = renamed.collect();
+        let outward = renamed.collect();
         if let Some(first) = first {
             let list = list_of(method);
             warn!(
@@ -57,7 +57,7 @@ impl Gateway {
                 left_out, "{list} without a name of their own, the first: {first}"
             );
         }
-        renamed
+        outward
     }
 
     /// Returns an entry of a list of a server as clients see it.

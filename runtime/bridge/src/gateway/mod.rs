@@ -19,18 +19,13 @@ use mcp_revisions::sansio::server::{
     CustomNotification, CustomRequest, IncomingRequest, LogLevel, Notification,
 };
 use mcp_revisions::serve::{Handler, Peer, Session};
-use mcp_revisions::{RevisionSet, boxed, errors, methods};
-use mcp_revisions_core::{Revision, UnknownFields};
+use mcp_revisions::{errors, methods};
+use mcp_revisions_core::Revision;
 use mcp_wire::{ErrorObject, Json};
 use tokio::sync::{Semaphore, watch};
 
-use crate::MessageLosses;
-use crate::ending::BridgeEnding;
-use crate::losses::Losses;
 use crate::servers::ServerPool;
-use crate::{Bridge, Error, Proxy, RateLimit};
-use mcp_revisions::sansio::LossHook;
-use mcp_revisions_core::Severity;
+use crate::{Bridge, ClientSettings, Error, Proxy};
 pub(crate) use questions::name_questions;
 use shortened::ShortenedNames;
 use uris::Uris;
@@ -68,14 +63,8 @@ pub struct Gateway(Arc<SharedGateway>);
 #[derive(Debug)]
 pub struct GatewayBuilder {
     info: Json,
-    client_revisions: RevisionSet,
-    policy: UnknownFields,
-    losses: Losses,
+    clients: ClientSettings,
     list_time: Duration,
-    rate_limit: Option<RateLimit>,
-    max_sessions: usize,
-    sessions_per_owner: Option<usize>,
-    ending: BridgeEnding,
 }
 
 #[derive(Debug)]
@@ -109,32 +98,10 @@ impl GatewayBuilder {
         self
     }
 
-    /// Sets which revisions clients may speak [default: all].
+    /// Sets how clients are served. Of the settings of the bridges of a gateway, those about clients mean nothing.
     #[must_use]
-    pub fn with_client_revisions(mut self, revisions: RevisionSet) -> Self {
-        self.client_revisions = revisions;
-        self
-    }
-
-    /// Sets whether fields that the older revision does not define are dropped or preserved [default: dropped].
-    #[must_use]
-    pub fn with_unknown_fields(mut self, policy: UnknownFields) -> Self {
-        self.policy = policy;
-        self
-    }
-
-    /// Sets the hook that is called with what messages of clients, and those to them, lost; those of servers are reported by
-    /// their [`Bridge`].
-    #[must_use]
-    pub fn on_loss(mut self, hook: impl Fn(&MessageLosses<'_>) + Send + Sync + 'static) -> Self {
-        self.losses.hook = LossHook::new(hook);
-        self
-    }
-
-    /// Sends an error in place of each message that has a loss of this severity or worse; none by default.
-    #[must_use]
-    pub fn with_rejected_loss(mut self, severity: Severity) -> Self {
-        self.losses.rejected = Some(severity);
+    pub fn with_clients(mut self, clients: ClientSettings) -> Self {
+        self.clients = clients;
         self
     }
 
@@ -143,38 +110,6 @@ impl GatewayBuilder {
     #[must_use]
     pub fn with_list_timeout(mut self, time: Duration) -> Self {
         self.list_time = time;
-        self
-    }
-
-    /// Limits the requests of each client; others get an error with the time to wait. No limit by default.
-    ///
-    /// The limit of a [`Bridge`](Bridge::with_rate_limit) counts what the gateway sends to its server: each page of each list.
-    #[must_use]
-    pub fn with_rate_limit(mut self, limit: RateLimit) -> Self {
-        self.rate_limit = Some(limit);
-        self
-    }
-
-    /// Sets how many sessions over HTTP are open at a time, each of which may have a connection to every server
-    /// [default: 1000].
-    #[must_use]
-    pub fn with_max_sessions(mut self, number: usize) -> Self {
-        self.max_sessions = number.max(1);
-        self
-    }
-
-    /// Sets how many of them one owner may have, which is a principal or an address [default: a tenth of all, at least 10].
-    #[must_use]
-    pub fn with_max_sessions_per_client(mut self, number: usize) -> Self {
-        self.sessions_per_owner = Some(number.max(1));
-        self
-    }
-
-    /// Sets what ends the grace of open calls early, such as a second signal: they get an error at once. It is awaited once the
-    /// gateway is to end.
-    #[must_use]
-    pub fn with_early_end(mut self, early: impl Future<Output = ()> + Send + 'static) -> Self {
-        self.ending = BridgeEnding::early(boxed(early));
         self
     }
 
@@ -199,14 +134,8 @@ impl Gateway {
     pub fn builder() -> GatewayBuilder {
         GatewayBuilder {
             info: crate::identity::bridge(),
-            client_revisions: RevisionSet::all(),
-            policy: UnknownFields::Drop,
-            losses: Losses::default(),
+            clients: ClientSettings::new(),
             list_time: Duration::from_secs(20),
-            rate_limit: None,
-            max_sessions: 1_000,
-            sessions_per_owner: None,
-            ending: BridgeEnding::default(),
         }
     }
 
@@ -316,7 +245,7 @@ impl Gateway {
     /// # Errors
     /// Returns the error for a client that has sent too many.
     fn admit(&self, peer: &Peer) -> Result<(), ErrorObject> {
-        match &self.0.settings.rate_limit {
+        match &self.0.settings.clients.rate_limit {
             Some(limit) => limit.admit(&peer.session().owner()),
             None => Ok(()),
         }
@@ -350,13 +279,13 @@ impl Handler for Gateway {
     async fn call(&self, call: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> {
         self.admit(&peer)?;
         let answer = self.answer(call, peer);
-        self.0.settings.ending.unless_over(answer).await?
+        self.0.settings.clients.ending.unless_over(answer).await?
     }
 
     async fn custom_request(&self, call: CustomRequest, peer: Peer) -> Result<Json, ErrorObject> {
         self.admit(&peer)?;
         let answer = self.answer_custom(call, peer);
-        self.0.settings.ending.unless_over(answer).await?
+        self.0.settings.clients.ending.unless_over(answer).await?
     }
 
     fn custom_notification(&self, notice: CustomNotification, session: Session) {

@@ -1,5 +1,6 @@
 //! The server that a call is for, by the name or the URI in it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mcp_revisions::sansio::server::IncomingRequest;
@@ -161,28 +162,36 @@ impl Gateway {
         let mut refused = None;
         for servers in [likely, others] {
             let mut asked = JoinSet::new();
-            for member in members.iter().filter(|it| servers.contains(&it.prefix)) {
+            let asking = members.iter().filter(|it| servers.contains(&it.prefix));
+            for (at, member) in asking.enumerate() {
                 let (member, call, peer) = (Arc::clone(member), call.clone(), peer.clone());
                 let rewrite = Some(self.rewrite(&member));
                 let time = self.0.settings.list_time;
                 asked.spawn(async move {
                     let answer = member.proxy.call_as_part(call, peer, rewrite);
+                    // It may not be the server that has the resource.
                     let answer = if is_certain {
-                        answer.await
+                        Ok(answer.await)
                     } else {
-                        // It may not be the server that has the resource.
-                        timeout(time, answer)
-                            .await
-                            .unwrap_or_else(|_| Err(lists::late(time)))
+                        timeout(time, answer).await
                     };
-                    (member, answer)
+                    let result = answer.unwrap_or_else(|_| Err(lists::late(time)));
+                    (at, member, result)
                 });
             }
+            // The first server of the file that has it, and not the fastest one.
+            let (mut answers, mut next) = (BTreeMap::new(), 0);
             while let Some(answered) = asked.join_next().await {
-                match answered {
-                    Ok((member, Ok(result))) => return Ok((member, own.to_owned(), result)),
-                    Ok((_, Err(error))) => drop(refused.get_or_insert(error)),
-                    Err(_) => {}
+                let Ok((at, member, answer)) = answered else {
+                    continue;
+                };
+                answers.insert(at, (member, answer));
+                while let Some((member, answer)) = answers.remove(&next) {
+                    match answer {
+                        Ok(result) => return Ok((member, own.to_owned(), result)),
+                        Err(error) => drop(refused.get_or_insert(error)),
+                    }
+                    next += 1;
                 }
             }
         }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mcp_revisions::sansio::server::{Profile, Server};
-use mcp_revisions::{Boxed, Limits, boxed, http, until};
+use mcp_revisions::{Boxed, boxed, http, until};
 use mcp_revisions_core::Revision;
 use mcp_wire::Json;
 use serde_json::json;
@@ -15,7 +15,6 @@ use tracing::warn;
 use super::Gateway;
 use crate::Error;
 use crate::ending::LAST_ANSWERS;
-use crate::settings::share;
 
 impl Gateway {
     /// Makes a tower service, for axum, hyper, or a listener of your own. Connections to the servers end with
@@ -25,11 +24,11 @@ impl Gateway {
     /// Returns an error if the gateway cannot be introduced: its info is not an `Implementation`.
     pub fn service(&self, options: http::Options) -> Result<http::Service, Error> {
         let gateway = self.clone();
-        let options = options.with_tool_groups(move |name| gateway.tool_group(name));
+        let grouped = options.with_tool_groups(move |name| gateway.tool_group(name));
         Ok(http::Service::with_options(
             self.server()?,
             self.clone(),
-            options,
+            grouped,
         ))
     }
 
@@ -58,7 +57,8 @@ impl Gateway {
         let stop = async {
             stop.await;
             let gateway = self.clone();
-            ending.spawn(async move { gateway.0.settings.ending.give_up_after(time).await });
+            ending
+                .spawn(async move { gateway.0.settings.clients.ending.give_up_after(time).await });
         };
         let linger = grace.saturating_add(LAST_ANSWERS);
         http::serve_until(listener, service, stop, linger).await;
@@ -96,7 +96,7 @@ impl Gateway {
                 stop.await;
                 Ok(())
             };
-            let (server, ending) = (gateway.server()?, &gateway.0.settings.ending);
+            let (server, ending) = (gateway.server()?, &gateway.0.settings.clients.ending);
             let served = ending.serve_one(server, gateway.clone(), (input, output), ended);
             let served = served.await;
             gateway.shutdown().await;
@@ -123,16 +123,7 @@ impl Gateway {
             name: settings.info.text().to_owned(),
             why: why.to_string(),
         })?;
-        let limits = Limits {
-            max_sessions: settings.max_sessions,
-            max_sessions_per_owner: share(settings.max_sessions, settings.sessions_per_owner),
-            ..*server.limits()
-        };
-        Ok((settings.losses.of_server(server))
-            .with_limits(limits)
-            .serving(settings.client_revisions)
-            .with_unknown_fields(settings.policy)
-            .with_other_methods()
+        Ok((settings.clients.serve(server))
             .on_mistake(|mistake| warn!("a mistake of a client: {mistake}")))
     }
 }

@@ -99,10 +99,10 @@ impl Uris {
         }
         let fitting = (named.beginnings.iter()).filter(|(it, _)| uri.starts_with(it.as_str()));
         let likely = fitting.max_by_key(|(it, _)| it.len());
-        let likely = likely.map_or(Vec::new(), |(_, owners)| owners.clone());
-        let others = named.servers.iter().filter(|own| !likely.contains(own));
-        let others = others.cloned().collect();
-        (likely, others, uri)
+        let first = likely.map_or(Vec::new(), |(_, owners)| owners.clone());
+        let others = named.servers.iter().filter(|own| !first.contains(own));
+        let then = others.cloned().collect();
+        (first, then, uri)
     }
 
     /// Forgets the resources of a server that is gone.

@@ -23,7 +23,7 @@ pub(super) fn options(
 ) -> Options {
     let profile = identity::profile(caller, settings.client_info.as_ref());
     Options::new(settings.upstream.channel(), profile)
-        .with_unknown_fields(settings.policy)
+        .with_unknown_fields(settings.clients.policy)
         .with_revisions(revisions)
         .with_own_revision(caller.revision)
         .with_start_timeout(settings.start_timeout)

@@ -47,7 +47,11 @@ impl Proxied {
     /// Reports a notification of the server that no client gets, by this rule.
     pub(super) fn lost(&self, method: &str, rule: &'static str) {
         let peer = (PeerRole::Client, self.client);
-        self.settings.losses.hook.tell_dropped(peer, method, rule);
+        self.settings
+            .clients
+            .losses
+            .hook
+            .tell_dropped(peer, method, rule);
     }
 }
 

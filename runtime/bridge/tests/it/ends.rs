@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_bridge::{Bridge, Gateway, GatewayBuilder, Upstream};
+use mcp_bridge::{Bridge, ClientSettings, Gateway, GatewayBuilder, Upstream};
 use mcp_revisions::mcp_wire::service::Caller as _;
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
 use mcp_revisions::sansio::server::IncomingRequest;
@@ -88,7 +88,8 @@ async fn a_gateway_without_an_open_call_ends_at_once() {
 async fn an_open_call_has_a_grace_when_its_gateway_ends_and_gets_an_error_after_it() {
     for (hangs_up, is_early) in [(false, false), (true, false), (false, true), (true, true)] {
         let builder = match is_early {
-            true => Gateway::builder().with_early_end(std::future::ready(())),
+            true => Gateway::builder()
+                .with_clients(ClientSettings::new().with_early_end(std::future::ready(()))),
             false => Gateway::builder(),
         };
         let (gateway, called) = silent(builder);
@@ -113,7 +114,8 @@ async fn an_open_call_has_a_grace_when_its_gateway_ends_and_gets_an_error_after_
 async fn a_second_signal_ends_the_grace_of_a_gateway_that_listens() {
     for revision in [Revision::V2025_06_18, Revision::LATEST] {
         let early = std::future::ready(());
-        let (gateway, called) = silent(Gateway::builder().with_early_end(early));
+        let (gateway, called) =
+            silent(Gateway::builder().with_clients(ClientSettings::new().with_early_end(early)));
         let listener = http::bind(("127.0.0.1", 0)).await.unwrap();
         let url = format!("http://{}/", listener.local_addr().unwrap());
         let (stop, stopped) = oneshot::channel::<()>();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use mcp_bridge::{Bridge, Gateway, RateLimit, Upstream};
+use mcp_bridge::{Bridge, ClientSettings, Gateway, RateLimit, Upstream};
 use mcp_revisions::latest::{self as mcp, ClientHandlers};
 use mcp_revisions::mcp_wire::service::Caller as _;
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
@@ -497,7 +497,9 @@ async fn clients_share_a_list_that_its_server_lets_them_share_until_it_changes()
 #[tokio::test]
 async fn a_gateway_counts_a_request_of_a_client_once_however_many_servers_it_has() {
     let limit = RateLimit::per_minute(2);
-    let gateway = Gateway::builder().with_rate_limit(limit).build();
+    let gateway = Gateway::builder()
+        .with_clients(ClientSettings::new().with_rate_limit(limit))
+        .build();
     for name in ["one", "two", "three"] {
         let bridge = Bridge::new(in_process(Revision::LATEST));
         gateway.insert(name, bridge).unwrap();
@@ -514,7 +516,9 @@ async fn a_gateway_counts_a_request_of_a_client_once_however_many_servers_it_has
 
 #[tokio::test]
 async fn a_gateway_has_no_more_sessions_than_it_may() {
-    let gateway = Gateway::builder().with_max_sessions(1).build();
+    let gateway = Gateway::builder()
+        .with_clients(ClientSettings::new().with_max_servers(1))
+        .build();
     let bridge = Bridge::new(streams(Revision::V2025_06_18));
     gateway.insert("one", bridge).unwrap();
     let service = gateway.service(http::Options::new()).unwrap();

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use mcp_bridge::{Bridge, Service, Upstream};
+use mcp_bridge::{Bridge, ClientSettings, Service, Upstream};
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::mcp_wire::service::Caller as _;
 use mcp_revisions::service::client::Http;
@@ -108,16 +108,18 @@ impl Sends {
     fn bridge(&self) -> (Bridge, Told) {
         let told = Told::default();
         let tells = Arc::clone(&told);
-        let bridge = Bridge::new(self.upstream()).on_loss(move |report| {
-            for loss in report.losses {
-                if loss.severity() == Severity::Invalid {
-                    assert_eq!(loss.rule(), "invalid-in-source");
-                    let part = loss.part().unwrap_or_default().to_owned();
-                    let row = (loss.pointer(), part, loss.change);
-                    tells.lock().unwrap().push(row);
+        let bridge = Bridge::new(self.upstream()).with_clients(ClientSettings::new().on_loss(
+            move |report| {
+                for loss in report.losses {
+                    if loss.severity() == Severity::Invalid {
+                        assert_eq!(loss.rule(), "invalid-in-source");
+                        let part = loss.part().unwrap_or_default().to_owned();
+                        let row = (loss.pointer(), part, loss.change);
+                        tells.lock().unwrap().push(row);
+                    }
                 }
-            }
-        });
+            },
+        ));
         (bridge, told)
     }
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use mcp_bridge::{Bridge, Error, Service, Upstream};
+use mcp_bridge::{Bridge, ClientSettings, Error, Service, Upstream};
 use mcp_revisions::latest::{self as mcp, ClientHandlers};
 use mcp_revisions::mcp_wire::service::Caller as _;
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
@@ -108,7 +108,8 @@ async fn what_an_upstream_tells_outside_of_calls_reaches_clients_of_every_revisi
 #[tokio::test]
 async fn a_connection_with_a_listening_client_is_not_given_to_another() {
     let changing = Changing::default();
-    let bridge = Bridge::new(changing.upstream()).with_max_servers(1);
+    let bridge =
+        Bridge::new(changing.upstream()).with_clients(ClientSettings::new().with_max_servers(1));
     let service = bridge.into_service();
     let _listens = listening(&service, &changing, Revision::LATEST).await;
     let other = named(&service, "other");
@@ -140,7 +141,9 @@ async fn a_session_whose_server_could_not_be_started_takes_no_room_from_others()
             false => Ok((theirs.1, ours.1)),
         })
     });
-    let service = Bridge::new(upstream).with_max_servers(1).into_service();
+    let service = Bridge::new(upstream)
+        .with_clients(ClientSettings::new().with_max_servers(1))
+        .into_service();
     let connect = || client(UPSTREAM).http(Http::in_process(service.clone()));
     let first = connect();
     assert_eq!(names(&first).await, ["greet"]);
@@ -165,7 +168,9 @@ async fn a_client_has_a_tenth_of_all_servers_by_default_and_ten_at_least() {
             std::future::pending()
         };
         let upstream = Upstream::service(http::Service::new(server(UPSTREAM), stuck));
-        let service = Bridge::new(upstream).with_max_servers(all).into_service();
+        let service = Bridge::new(upstream)
+            .with_clients(ClientSettings::new().with_max_servers(all))
+            .into_service();
         let call = |number: usize| {
             let client = named(&service, &number.to_string());
             async move { client.request("tools/list", None).await }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use mcp_bridge::{Bridge, Error, Upstream};
+use mcp_bridge::{Bridge, ClientSettings, Error, Upstream};
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::mcp_wire::service::Caller as _;
 use mcp_revisions::sansio::server::{Profile, Server};
@@ -230,8 +230,11 @@ async fn a_slow_start_for_one_revision_holds_up_no_client_of_another() {
 #[tokio::test]
 async fn sessions_of_all_revisions_share_the_room_for_servers() {
     let service = Bridge::new(of_every_revision())
-        .with_max_servers(2)
-        .with_max_servers_per_client(2)
+        .with_clients(
+            ClientSettings::new()
+                .with_max_servers(2)
+                .with_max_servers_per_client(2),
+        )
         .into_service();
     let mut clients = Vec::new();
     for (place, version) in ["2024-11-05", "2025-06-18", "2025-11-25"]

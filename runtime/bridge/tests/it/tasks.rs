@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use mcp_bridge::{Bridge, Service, Upstream};
+use mcp_bridge::{Bridge, ClientSettings, Service, Upstream};
 use mcp_revisions::latest::{self as mcp, ClientHandlers};
 use mcp_revisions::mcp_wire::service::Caller as _;
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
@@ -185,10 +185,10 @@ async fn a_client_that_asks_for_tasks_has_them_before_an_upstream_of_the_extensi
     let told = Arc::clone(&lost);
     let service = Bridge::new(upstream)
         .with_task_options(often())
-        .on_loss(move |report| {
+        .with_clients(ClientSettings::new().on_loss(move |report| {
             let rules = report.losses.iter().map(|loss| loss.rule());
             told.lock().unwrap().extend(rules);
-        })
+        }))
         .into_service();
     let client = asking(&service);
     let tools = request(&client, "tools/list", json!({})).await;

@@ -6,11 +6,10 @@ use std::time::Duration;
 
 use mcp_bridge::{Bridge, Gateway, ToolRules, Upstream};
 use mcp_revisions::service::client::Child;
-use mcp_revisions_core::UnknownFields;
 use tokio::process::Command;
 use tracing::{info, warn};
 
-use super::{Arguments, BACKPLANE, BridgeFiles, listen, log};
+use super::{Arguments, BACKPLANE, BridgeFiles, log};
 use crate::sign_in::EntrySignIn;
 use crate::stderr;
 
@@ -131,8 +130,8 @@ impl ServerEntry {
                 }
                 let own = |name: &str| headers.iter().any(|(it, _)| it.eq_ignore_ascii_case(name));
                 let given = arguments.header.iter().chain(&arguments.header_env);
-                let headers = given.filter(|(name, _)| !own(name)).chain(headers);
-                let headers: Vec<_> = headers.collect();
+                let sent = given.filter(|(name, _)| !own(name)).chain(headers);
+                let headers: Vec<_> = sent.collect();
                 let mut http = sign_in.http(url)?;
                 if arguments.no_cookies {
                     http = http.without_cookies();
@@ -191,8 +190,8 @@ impl ServerEntry {
                 command.env_remove(variable);
             }
             // Those of other servers of the file.
-            let named = named.lock().unwrap_or_else(PoisonError::into_inner);
-            for variable in named.difference(&own) {
+            let of_file = named.lock().unwrap_or_else(PoisonError::into_inner);
+            for variable in of_file.difference(&own) {
                 if !COMMON.contains(&&**variable) {
                     command.env_remove(variable);
                 }
@@ -261,40 +260,23 @@ impl ServerEntry {
         if !self.tools.is_empty() {
             bridge = bridge.with_tool_rules(self.tools.clone());
         }
-        // A gateway counts the requests of its clients itself: of those to its servers it sends more.
-        if let Some(limit) = files.rate_limit.as_ref().filter(|_| !arguments.combine) {
-            bridge = bridge.with_rate_limit(limit.clone());
-        }
         if arguments.no_cache {
             bridge = bridge.without_cache();
         }
         if let Some(seconds) = arguments.list_ttl {
             bridge = bridge.with_list_ttl(Duration::from_secs(seconds as u64));
         }
-        let (log, name) = (files.log.clone(), label.map(str::to_owned));
-        bridge = bridge
-            .with_unknown_fields(UnknownFields::from(arguments.unknown_fields))
-            .on_loss(move |report| log.write(report, name.as_deref()));
-        // A second signal; SIGHUP is another request where there is a file to read again.
-        bridge = match arguments.config {
-            Some(_) => bridge.with_early_end(listen::terminated()),
-            None => bridge.with_early_end(listen::signalled()),
-        };
-        if !arguments.client_revisions.is_empty() {
-            let revisions = arguments.client_revisions.iter().copied();
-            bridge = bridge.with_client_revisions(revisions.collect());
+        let mut clients = arguments.clients(files, label);
+        // A gateway counts the requests of its clients itself: of those to its servers it sends more.
+        if let Some(limit) = files.rate_limit.as_ref().filter(|_| !arguments.combine) {
+            clients = clients.with_rate_limit(limit.clone());
         }
+        bridge = bridge.with_clients(clients);
         if let Some(revision) = arguments.upstream_revision {
             bridge = bridge.with_upstream_revision(revision);
         }
-        if let Some(severity) = arguments.reject_loss {
-            bridge = bridge.with_rejected_loss(severity.into());
-        }
         if arguments.isolate {
             bridge = bridge.with_isolation();
-        }
-        if let Some(number) = arguments.max_servers {
-            bridge = bridge.with_max_servers(number);
         }
         let given = arguments
             .start_timeout
@@ -304,9 +286,6 @@ impl ServerEntry {
         }
         if let Some(seconds) = arguments.idle_timeout {
             bridge = bridge.with_idle_timeout(Duration::from_secs(seconds as u64));
-        }
-        if let Some(number) = arguments.max_servers_per_client {
-            bridge = bridge.with_max_servers_per_client(number);
         }
         Ok(bridge)
     }

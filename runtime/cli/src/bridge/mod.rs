@@ -21,7 +21,7 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use clap::ArgMatches;
-use mcp_bridge::RateLimit;
+use mcp_bridge::{ClientSettings, RateLimit};
 use tracing::{error, info};
 
 use crate::background::FLUSH;
@@ -88,6 +88,33 @@ pub(crate) fn run(arguments: &Arguments, given: &ArgMatches) -> anyhow::Result<S
     };
     let text = String::new();
     Ok(SubcommandOutcome { text, code })
+}
+
+impl Arguments {
+    /// Returns how clients are served, those of the server of this name if there are several.
+    fn clients(&self, files: &BridgeFiles, server: Option<&str>) -> ClientSettings {
+        let (log, server) = (files.log.clone(), server.map(str::to_owned));
+        let mut clients = ClientSettings::new()
+            .with_unknown_fields(self.unknown_fields.into())
+            .on_loss(move |report| log.write(report, server.as_deref()));
+        if !self.client_revisions.is_empty() {
+            clients = clients.with_revisions(self.client_revisions.iter().copied().collect());
+        }
+        if let Some(severity) = self.reject_loss {
+            clients = clients.with_rejected_loss(severity.into());
+        }
+        if let Some(number) = self.max_servers {
+            clients = clients.with_max_servers(number);
+        }
+        if let Some(number) = self.max_servers_per_client {
+            clients = clients.with_max_servers_per_client(number);
+        }
+        // A second signal; SIGHUP is another request where there is a file to read again.
+        match (&self.config, &self.listen) {
+            (Some(_), Listen::Http(..)) => clients.with_early_end(listen::terminated()),
+            _ => clients.with_early_end(listen::signalled()),
+        }
+    }
 }
 
 /// The shared parts of a bridge's servers: the files that it writes, and the count of requests.

@@ -178,33 +178,13 @@ pub(super) async fn bridged(
 
 /// Returns the end towards clients of all servers as one.
 fn gateway(arguments: &Arguments, files: &BridgeFiles) -> Gateway {
-    let log = files.log.clone();
-    let mut gateway = Gateway::builder()
-        .with_unknown_fields(arguments.unknown_fields.into())
-        .on_loss(move |report| log.write(report, None));
-    if !arguments.client_revisions.is_empty() {
-        let revisions = arguments.client_revisions.iter().copied();
-        gateway = gateway.with_client_revisions(revisions.collect());
+    let mut clients = arguments.clients(files, None);
+    if let Some(limit) = &files.rate_limit {
+        clients = clients.with_rate_limit(limit.clone());
     }
+    let mut gateway = Gateway::builder().with_clients(clients);
     if let Some(seconds) = arguments.list_timeout {
         gateway = gateway.with_list_timeout(Duration::from_secs(seconds as u64));
     }
-    if let Some(severity) = arguments.reject_loss {
-        gateway = gateway.with_rejected_loss(severity.into());
-    }
-    if let Some(limit) = &files.rate_limit {
-        gateway = gateway.with_rate_limit(limit.clone());
-    }
-    if let Some(number) = arguments.max_servers {
-        gateway = gateway.with_max_sessions(number);
-    }
-    if let Some(number) = arguments.max_servers_per_client {
-        gateway = gateway.with_max_sessions_per_client(number);
-    }
-    // A second signal; SIGHUP is another request where the file is read again.
-    gateway = match arguments.listen {
-        Listen::Stdio => gateway.with_early_end(listen::signalled()),
-        Listen::Http(..) => gateway.with_early_end(listen::terminated()),
-    };
     gateway.build()
 }

@@ -177,7 +177,7 @@ impl Connection<Client> {
         }
         if matches!(purpose, RequestPurpose::Probe) {
             let message = Some(message);
-            return self.probed(Evidence::Answer { status, message }, None, now);
+            return self.probed(Evidence { status, message }, None, now);
         }
         match (purpose, outcome(message)) {
             (RequestPurpose::Initialize, Ok(result)) => self.initialized(&result, now),

@@ -227,24 +227,20 @@ impl Connection<Client> {
         match purpose {
             // A response that did not arrive tells nothing of the server; one that cannot be read only refuses the message.
             RequestPurpose::Probe | RequestPurpose::Initialize
-                if matches!(failure, Failure::Transport(_) | Failure::SignIn(_)) =>
+                if matches!(
+                    failure,
+                    Failure::Transport(_) | Failure::SignIn(_) | Failure::Closed
+                ) =>
             {
                 self.unsettle(failure);
             }
             RequestPurpose::Probe => {
-                let evidence = match failure {
-                    Failure::Closed => Evidence::Ended,
-                    _ => Evidence::Answer {
-                        status,
-                        message: None,
-                    },
-                };
-                self.probed(evidence, Some(failure), now);
+                let message = None;
+                self.probed(Evidence { status, message }, Some(failure), now);
             }
-            RequestPurpose::Initialize => match failure {
-                Failure::Closed => self.unsettle(failure),
-                _ => self.handshake_failed(status, &[], failure.clone(), now),
-            },
+            RequestPurpose::Initialize => {
+                self.handshake_failed(status, &[], failure.clone(), now);
+            }
             RequestPurpose::Adapter => {}
             RequestPurpose::LogLevel => self.end_level_wait(None),
             RequestPurpose::Subscription(subscription) => {
@@ -284,10 +280,8 @@ impl Connection<Client> {
         }
         let settled = self.state.stage.settled();
         settled.is_some_and(|settled| {
-            let finding = judge(Evidence::Answer {
-                status: Some(status),
-                message,
-            });
+            let status = Some(status);
+            let finding = judge(Evidence { status, message });
             request.sent < MOST_SENDS
                 && settled.revision == pending.revision
                 && !settled.confirmed

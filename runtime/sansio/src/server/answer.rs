@@ -137,7 +137,10 @@ impl Connection<Server> {
 
     /// Answers each request that waits with an error, because nothing works on it any more.
     pub fn end_calls(&mut self, error: &ErrorObject) {
-        self.introduce(Err(error), Duration::ZERO);
+        if self.is_introducing() {
+            let refusal: Box<Refusal> = error.clone().into();
+            self.introduce(Err(&refusal), Duration::ZERO);
+        }
         for token in self.state.waiting() {
             self.end_adapted(token);
             self.answer_as_is(token, Err(error.clone()));

@@ -49,9 +49,9 @@ impl Connection<Server> {
         self
     }
 
-    /// Returns how many requests of the peer wait for their answer, or became tasks of the session that are at work.
+    /// Returns the number of requests of the peer that have no response yet, or became tasks of the session that are at work.
     #[must_use]
-    pub fn pending(&self) -> usize {
+    pub fn unanswered(&self) -> usize {
         let waiting = self.state.waiting_texts.as_ref().map_or(0, |it| it.len());
         self.state.pending.len() + waiting + Arc::strong_count(&self.state.in_use) - 1
     }
@@ -84,9 +84,9 @@ impl Connection<Server> {
         listens.or(self.state.introduced.as_ref()).cloned()
     }
 
-    /// Returns the bytes of the requests that wait for their response.
+    /// Returns the bytes of the requests of the peer that have no response yet.
     #[must_use]
-    pub fn pending_bytes(&self) -> usize {
+    pub fn unanswered_bytes(&self) -> usize {
         let waiting = self.state.waiting_texts.as_ref().map_or(0, |it| it.bytes());
         self.state.pending_bytes + waiting
     }
@@ -106,9 +106,9 @@ impl Connection<Server> {
         session.caller.bytes() + upgraded.map(|said| said.text().len()).sum::<usize>()
     }
 
-    /// Returns the number of requests of the server that wait for the peer's response.
+    /// Returns the number of requests of the application that wait for the peer's response.
     #[must_use]
-    pub fn asked(&self) -> usize {
+    pub fn pending(&self) -> usize {
         self.state.asked.len()
     }
 

@@ -8,7 +8,7 @@ use mcp_revisions_core::translate::is_handshake;
 use mcp_revisions_core::{Introductions, NegotiatedMessage, Negotiation, Profile, ProfileError};
 use mcp_revisions_core::{Revision, methods};
 use mcp_wire::envelope::write;
-use mcp_wire::{ErrorObject, MessageKind, Peeked, RawId, peek};
+use mcp_wire::{MessageKind, Peeked, RawId, peek};
 
 use super::Server;
 use super::incoming::IncomingMessage;
@@ -76,11 +76,11 @@ impl WaitingTexts {
 }
 
 impl Connection<Server> {
-    /// Answers [`Event::Introduced`] by the application that the client is served by, or by the error that each of its waiting
-    /// requests gets. After an error the next request of the client introduces it again.
+    /// Answers [`Event::Introduced`] by the application that the client is served by, or by the refusal of each of its waiting
+    /// requests. After an error the next request of the client introduces it again.
     ///
     /// Does nothing if the application is known.
-    pub fn introduce(&mut self, app: Result<&AppProfile, &ErrorObject>, now: Duration) {
+    pub fn introduce(&mut self, app: Result<&AppProfile, &Refusal>, now: Duration) {
         if self.role.introductions.is_some() {
             return;
         }
@@ -106,7 +106,7 @@ impl Connection<Server> {
             };
             let reply = match app {
                 Ok(_) => self.reply_to_message(incoming, negotiation),
-                Err(error) => super::receive::single(exchange, self.unserved(incoming, error)),
+                Err(why) => super::receive::single(exchange, self.unserved(incoming, why)),
             };
             self.put_reply(exchange, reply);
         }
@@ -233,7 +233,8 @@ impl Connection<Server> {
     }
 
     /// Returns the reply to a message that waited for an application in vain.
-    fn unserved(&mut self, incoming: IncomingMessage<'_>, error: &ErrorObject) -> MessageReply {
+    fn unserved(&mut self, incoming: IncomingMessage<'_>, why: &Refusal) -> MessageReply {
+        let Refusal { error, status } = why;
         let message = incoming.message;
         let error_of = |id: Option<RawId<'_>>| {
             let id = id.and_then(RawId::to_id);
@@ -241,7 +242,7 @@ impl Connection<Server> {
         };
         match message.kind {
             MessageKind::Request => match error_of(message.id) {
-                Some(body) => MessageReply::Text(body, 200),
+                Some(body) => MessageReply::Text(body, *status),
                 None => MessageReply::Empty(202),
             },
             MessageKind::Batch => {
@@ -269,7 +270,7 @@ impl Connection<Server> {
         if waiting.is_some_and(|waiting| waiting.until <= now) {
             let time = self.role.limits.introduction_timeout.as_secs();
             let why = format!("no server was ready for this client within {time} s");
-            self.introduce(Err(&errors::internal(&why).error), now);
+            self.introduce(Err(&errors::internal(&why)), now);
         }
     }
 

@@ -171,7 +171,7 @@ impl Connection<Server> {
                 self.role.limits.max_pending_requests,
             ));
         }
-        let bytes = (self.pending_bytes()).saturating_add(message.text.len());
+        let bytes = (self.unanswered_bytes()).saturating_add(message.text.len());
         if bytes > self.role.limits.max_pending_bytes {
             Err(errors::too_much_pending(self.role.limits.max_pending_bytes))
         } else {

@@ -68,7 +68,7 @@ pub struct Router {
     states: Arc<States>,
     /// The functions that take a state, and its type.
     wanted_states: Vec<(String, StateType)>,
-    /// What was added last.
+    /// The kind of the last registration.
     last: LastAdded,
     changes: Option<Changes>,
     layers: Layers,
@@ -76,7 +76,7 @@ pub struct Router {
     problems: Vec<String>,
 }
 
-/// What was added to a router last.
+/// The kind of the last registration of a router.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum LastAdded {
     #[default]
@@ -188,10 +188,15 @@ impl Router {
     /// # Errors
     /// Returns an error that names each registration that cannot be served.
     pub fn build(
-        self,
+        mut self,
         name: impl Into<String>,
         version: impl Into<String>,
     ) -> Result<McpServer<Latest>, ServeError> {
+        let name = name.into();
+        if name.is_empty() {
+            let problem = "the server has an empty name: clients show it to their users";
+            self.problems.push(problem.to_owned());
+        }
         self.build_with(Server::new(&mcp::Implementation::new(
             name,
             Version(version),

@@ -411,8 +411,7 @@ impl ServiceShared {
 }
 
 /// Returns whose session a request opens: whom a layer names comes before where it came from.
-#[must_use]
-pub fn owner(parts: &Parts) -> Owner {
+pub(super) fn owner(parts: &Parts) -> Owner {
     if let Some(Principal(name)) = parts.extensions.get() {
         return Owner::Principal(name.as_str().into());
     }

@@ -66,8 +66,6 @@ pub use body::Body;
 pub use counters::Counters;
 pub use guard::{InvalidResource, ProtectedResource, ResourceGuard, TokenClaims, TokenRefusal};
 #[doc(hidden)]
-pub use inner::owner;
-#[doc(hidden)]
 pub use intake::{Received, received};
 pub use listener::{Drain, bind, serve, serve_layered, serve_service, serve_until};
 pub use options::Options;

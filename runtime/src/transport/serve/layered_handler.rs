@@ -9,6 +9,7 @@ use mcp_revisions_sansio::server::{
 use mcp_wire::{Direction, ErrorObject, Json};
 
 use super::{Handler, Peer, Session};
+use crate::errors::Refusal;
 use crate::layer::{LayerMessage, Layers};
 use crate::transport::spawn::Boxed;
 
@@ -133,7 +134,7 @@ impl<H: Handler> Handler for LayeredHandler<H> {
         &self,
         caller: Arc<Caller>,
         session: Session,
-    ) -> Result<AppProfile, ErrorObject> {
+    ) -> Result<AppProfile, Box<Refusal>> {
         self.handler.application(caller, session).await
     }
 

@@ -26,6 +26,7 @@ use mcp_revisions_core::{Loss, Revision};
 use mcp_wire::{ErrorObject, Json, RequestId};
 
 use crate::Limits;
+use crate::errors::Refusal;
 use mcp_revisions_sansio::server::{AppProfile, LogLevel, Owner, Server};
 use mcp_revisions_sansio::{
     Caller, CustomNotification, CustomRequest, Event, Fate, Ignored, IncomingRequest, Notification,
@@ -85,15 +86,15 @@ pub trait Handler: Send + Sync + 'static {
     /// Returns the application that serves a client, at a server that is [late](Server::late). Messages of the client wait for it.
     ///
     /// # Errors
-    /// The error that each of them gets. The next request of the client asks again.
+    /// The refusal of each of them. The next request of the client asks again.
     fn application(
         &self,
         caller: Arc<Caller>,
         session: Session,
-    ) -> impl Future<Output = Result<AppProfile, ErrorObject>> + Send {
+    ) -> impl Future<Output = Result<AppProfile, Box<Refusal>>> + Send {
         drop((caller, session));
         let why = "the handlers of a late server have no application for its clients";
-        std::future::ready(Err(crate::errors::internal(why).error))
+        std::future::ready(Err(crate::errors::internal(why)))
     }
 
     /// Takes note of a notification of a session.
@@ -131,7 +132,7 @@ where
 pub(crate) type HandlerFuture = Boxed<'static, Result<Json, ErrorObject>>;
 
 /// The application of a client, on its way.
-pub(crate) type AppFuture = Boxed<'static, Result<AppProfile, ErrorObject>>;
+pub(crate) type AppFuture = Boxed<'static, Result<AppProfile, Box<Refusal>>>;
 
 /// A [`Handler`] as transports keep it: of any type, so that they are compiled once.
 pub(crate) trait AnyHandler: Send + Sync {

@@ -769,7 +769,8 @@ async fn replicas_of_the_build_before_and_of_this_one_work_for_each_other() {
     };
     let mut next_of = async |wanted: &str| {
         loop {
-            let frame: String = inbox.recv().await.unwrap();
+            let frame = tokio::time::timeout(Duration::from_secs(20), inbox.recv());
+            let frame: String = frame.await.expect("a frame in time").unwrap();
             // Frames that the build before does not know are nothing to it.
             if kind(&frame).as_deref() == Some(wanted) {
                 return frame;

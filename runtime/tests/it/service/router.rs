@@ -578,6 +578,10 @@ async fn a_description_belongs_to_the_registration_that_it_follows() {
         .described_resource(|resource| resource)
         .build("", "1");
     let refused = refused.unwrap_err().to_string();
+    assert!(
+        refused.contains("the server has an empty name"),
+        "{refused}"
+    );
     for called in ["described", "with_scopes", "described_resource"] {
         let problem = format!("`{called}` does not follow a ");
         assert!(refused.contains(&problem), "{refused}");

@@ -71,15 +71,17 @@ impl Channel {
     }
 
     pub(crate) fn pending(&self) -> usize {
-        self.connection.as_ref().map_or(0, |it| it.pending())
+        self.connection.as_ref().map_or(0, |it| it.unanswered())
     }
 
     pub(crate) fn pending_bytes(&self) -> usize {
-        self.connection.as_ref().map_or(0, |it| it.pending_bytes())
+        self.connection
+            .as_ref()
+            .map_or(0, |it| it.unanswered_bytes())
     }
 
     pub(crate) fn asked(&self) -> usize {
-        self.connection.as_ref().map_or(0, |it| it.asked())
+        self.connection.as_ref().map_or(0, |it| it.pending())
     }
 
     pub(crate) fn session_revision(&self) -> Option<Revision> {

@@ -323,7 +323,7 @@ impl World for Lines<'_> {
             self.pump();
         }
         self.asker.is_done();
-        let left = (self.server.pending(), self.server.asked());
+        let left = (self.server.unanswered(), self.server.pending());
         // What it asked a client that lost it is dropped with the connection.
         assert!(
             left == (0, 0) || lost,

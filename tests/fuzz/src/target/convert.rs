@@ -1,7 +1,10 @@
 //! Whole messages between every two revisions: what comes out is a message that the receiver's revision takes.
 
+use mcp_revisions_core::translate::read_part;
+use mcp_revisions_core::values::method_name;
 use mcp_revisions_core::{
-    Context, MessageContext, MessageError, Outcome, Revision, UnknownFields, convert_message,
+    Context, ConversionError, MessageContext, Part, Revision, Subject, UnknownFields,
+    convert_message, peek,
 };
 use mcp_wire::Direction;
 
@@ -60,34 +63,52 @@ fn run(input: &[u8]) -> Result<Signature, String> {
             "server" => Direction::ServerToClient,
             _ => Direction::ClientToServer,
         });
-    let outcome = match convert_message(text, from, to, &context) {
-        Ok(outcome) => outcome,
-        Err(MessageError::Invalid(diagnostic)) => {
+    let (value, losses) = match convert_message(text, from, to, &context) {
+        Ok(converted) => converted,
+        Err(ConversionError::Invalid(diagnostic)) => {
             return Ok(digest(
                 format!("{from}{to}{method}{}", diagnostic.pointer).as_bytes(),
             ));
         }
-        Err(other) => return Ok(super::kind_of(&other.to_string())),
-    };
-    let (value, losses) = match &outcome {
-        Outcome::Exact(value) => (value, &[][..]),
-        Outcome::Reversible(value, losses) | Outcome::Lossy(value, losses) => {
-            (value, losses.as_slice())
+        Err(other) => {
+            return Ok(match other.rule() {
+                Some(rule) => digest(rule.as_bytes()),
+                None => super::kind_of(&other.to_string()),
+            });
         }
-        Outcome::RequiresState(state) => return Ok(digest(state.rule.as_bytes())),
-        Outcome::Rejected(rejected) => return Ok(digest(rejected.rule.as_bytes())),
-        Outcome::Dropped(dropped) => return Ok(digest(dropped.rule.as_bytes())),
     };
     expect_json(value.text(), "a conversion")?;
-    // What arrives is read by the receiver's revision: a conversion to itself reads all of it.
-    match convert_message(value.text(), to, to, &context) {
-        Err(MessageError::Invalid(diagnostic)) => {
-            return Err(format!(
-                "{to} does not take what came of it: {diagnostic}\n{}",
-                value.text()
-            ));
-        }
-        Ok(_) | Err(_) => {}
+    if from.same_types(to) {
+        let is_untouched = value.text() == text.trim();
+        return is_untouched
+            .then_some(0)
+            .ok_or_else(|| format!("equal revisions change a message: {value}"));
+    }
+    // What arrives is read by the receiver's revision.
+    let message = peek(value.text().as_bytes()).map_err(|why| why.to_string())?;
+    let asker = match sender {
+        "server" => Direction::ServerToClient,
+        _ => Direction::ClientToServer,
+    };
+    let name = match &message.method {
+        Some(name) => name.to_string(),
+        None => method_name(method, asker, from, to).to_owned(),
+    };
+    let (part, text) = match message.result {
+        Some(result) => (Part::Result, result.text()),
+        None => (
+            Part::Params,
+            message.params.map_or("{}", |params| params.text()),
+        ),
+    };
+    let subject = Subject::Method(&name, part, Some(asker));
+    if message.error.is_none()
+        && let Err(ConversionError::Invalid(diagnostic)) = read_part(subject, to, text)
+    {
+        return Err(format!(
+            "{to} does not take what came of it: {diagnostic}\n{}",
+            value.text()
+        ));
     }
     let rules: Vec<&str> = losses.iter().map(|loss| loss.rule()).collect();
     Ok(digest(

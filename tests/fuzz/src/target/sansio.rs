@@ -107,8 +107,8 @@ fn run_server(input: &[u8]) -> Result<Signature, String> {
         now += Duration::from_millis(300);
         connection.receive(None, line, now);
         drain_server(&mut connection, number, now, &mut waiting, &mut signature)?;
-        if connection.pending() > limits().max_pending_requests * 2 {
-            return Err(format!("{} requests are pending", connection.pending()));
+        if connection.unanswered() > limits().max_pending_requests * 2 {
+            return Err(format!("{} requests are pending", connection.unanswered()));
         }
         if let (3.., Some(token)) = (number, waiting.pop()) {
             let _ = connection.answer(

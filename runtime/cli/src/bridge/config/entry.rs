@@ -461,8 +461,8 @@ impl<'r> EntryReader<'r> {
             self.mistake(member, format!("expected an array of texts, found {found}"));
             return Vec::new();
         };
-        let values = values.iter().enumerate();
-        values
+        let numbered = values.iter().enumerate();
+        numbered
             .filter_map(|(at, value)| self.scalar(&format!("{member}[{at}]"), value))
             .collect()
     }

@@ -3,9 +3,10 @@
 /// Returns the variables of a file, the last one of each name last. Lines that are no assignment are passed over.
 pub(super) fn read(text: &str) -> impl Iterator<Item = (String, String)> {
     text.lines().filter_map(|line| {
-        let line = line.trim();
-        let line = line.strip_prefix("export ").unwrap_or(line);
-        let (name, value) = line.split_once('=').filter(|_| !line.starts_with('#'))?;
+        let trimmed = line.trim();
+        let assignment = trimmed.strip_prefix("export ").unwrap_or(trimmed);
+        let is_comment = assignment.starts_with('#');
+        let (name, value) = assignment.split_once('=').filter(|_| !is_comment)?;
         Some((name.trim().to_owned(), unquoted(value.trim())))
     })
 }

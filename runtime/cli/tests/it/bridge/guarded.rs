@@ -200,7 +200,7 @@ impl GuardedServer {
 }
 
 /// Opens a page as a browser does: it follows the redirect, and comes back.
-fn open(page: &str) -> String {
+pub(super) fn open(page: &str) -> String {
     let get = |url: &str| {
         let rest = url.strip_prefix("http://").unwrap();
         let (host, path) = rest.split_at(rest.find('/').unwrap());

@@ -145,6 +145,7 @@ fn the_last_words_of_a_server_are_in_the_log() {
         .unwrap();
     let mut input = child.stdin.take().unwrap();
     writeln!(input, "{}", initialize()).unwrap();
+    drop(input);
     let error = rest(&mut child);
     assert!(error.contains("no such database\n"), "{error}");
     assert_eq!(child.wait().unwrap().code(), Some(1));

@@ -1,6 +1,7 @@
 //! What is lost is told with the request that lost it, and refused where it is not put up with.
 
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use mcp_revisions::sansio::client::{Fate, OutgoingRequest, To};
 use mcp_revisions_core::Revision;
@@ -9,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::schemas::rows;
 
+use crate::bridge::several::{File, definition};
 use crate::bridge::talk::{Talk, bridge, value};
 
 #[test]
@@ -108,8 +110,20 @@ fn what_is_not_put_up_with_is_refused_and_told() {
 fn cosmetic_losses_of_one_kind_are_one_line_on_standard_error_and_each_one_in_a_file() {
     let losses = Path::new(env!("CARGO_TARGET_TMPDIR")).join("each.jsonl");
     let name = losses.to_str().unwrap();
+    let one = definition(Revision::LATEST, Path::new("one"));
+    let file = File::new("summed", &json!({ "one": one, "two": one }));
     let lines = |options: &[&str], told: fn(&str, &str) -> String| {
-        let mut talk = Talk::new(Revision::V2025_03_26, bridge(options, Revision::LATEST));
+        let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
+            .args(["bridge", "--combine", "--config"])
+            .arg(&file.0)
+            .args(options)
+            .env("STARTED_IN", file.0.parent().unwrap())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut talk = Talk::new(Revision::V2025_03_26, child);
         let list = talk.ask(OutgoingRequest::new("tools/list", None));
         talk.answers(&[list]);
         let (_, said) = talk.ends();

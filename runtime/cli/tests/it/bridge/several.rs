@@ -19,7 +19,7 @@ use super::http::{Program, exchange};
 use super::talk::{PATIENCE, Talk, peer, value};
 
 /// A file of a host, in a folder of its own.
-pub(super) struct File(PathBuf);
+pub(super) struct File(pub(super) PathBuf);
 
 impl File {
     pub(super) fn new(name: &str, servers: &Value) -> Self {

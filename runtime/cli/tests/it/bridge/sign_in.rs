@@ -9,7 +9,7 @@ use std::thread;
 use mcp_revisions_core::Revision;
 use serde_json::json;
 
-use super::guarded::{GUARDED, GuardedServer, SECRET, folder, request, run, run_in};
+use super::guarded::{GUARDED, GuardedServer, SECRET, folder, open, request, run, run_in};
 use super::http::{Program, exchange, post_with};
 use super::several::told;
 use crate::Run;
@@ -185,6 +185,50 @@ fn a_bridge_without_a_folder_for_tokens_signs_in_and_says_that_they_are_not_stor
         login.err
     );
     assert_eq!(server.seen.lock().unwrap().tokens, 1);
+}
+
+#[test]
+fn a_sign_in_that_takes_longer_than_a_call_waits_does_not_end_the_bridge() {
+    let (server, folder) = (GuardedServer::start(), folder("sign-in-slow"));
+    let store = folder.join("store").display().to_string();
+    let mut bridge = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
+        .args([
+            "--color",
+            "never",
+            "bridge",
+            "--no-browser",
+            "--auth-wait",
+            "1",
+            "--loss-log",
+            "off",
+        ])
+        .args(["--auth-store", &store, &server.url()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut to = bridge.stdin.take().unwrap();
+    let mut from = BufReader::new(bridge.stdout.take().unwrap()).lines();
+    let client = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
+    let mut ask = |id| {
+        writeln!(to, "{}", request(id, "initialize", client.clone())).unwrap();
+        let line = from.next().unwrap().unwrap();
+        serde_json::from_str::<serde_json::Value>(&line).unwrap()
+    };
+    let waits = ask(1);
+    let url = waits["error"]["data"]["url"].as_str();
+    let page = url.unwrap_or_else(|| panic!("{waits}")).to_owned();
+    // The page is filled when no call waits for it any more.
+    assert!(open(&page).contains("You are signed in"));
+    let answer = ask(2);
+    assert_eq!(
+        answer["result"]["serverInfo"]["name"], "guarded",
+        "{answer}"
+    );
+    assert_eq!(server.seen.lock().unwrap().tokens, 1);
+    drop(to);
+    assert!(bridge.wait().unwrap().success());
 }
 
 #[test]

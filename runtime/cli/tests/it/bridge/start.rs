@@ -86,7 +86,7 @@ fn a_server_that_dies_at_its_start_is_told_with_its_status() {
         // The last line of a stack trace is not the one that says why.
         assert!(answer.contains("no module named x"), "{answer}");
         assert!(!answer.contains('\u{1b}'), "{answer}");
-        let (code, said) = talk.waits();
+        let (code, said) = talk.ends();
         assert_eq!(code, Some(1), "{said}");
         assert!(said.contains("no module named x"), "{said}");
     }

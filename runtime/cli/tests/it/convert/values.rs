@@ -384,6 +384,7 @@ fn a_mistake_in_the_input_costs_one_part_and_is_told() {
         plain.err.lines().collect::<Vec<_>>(),
         [
             "invalid loss at /tools/1 of tool `now` (2025-06-18..2025-11-25, invalid-in-source): removed {\"name\":\"now\",\"inputSchema\":null}",
+            "invalid loss at /tools/2/inputSchema/type of tool `more` (2025-06-18..2025-11-25, invalid-in-source): added",
             "invalid loss at /tools/2/title of tool `more` (2025-06-18..2025-11-25, invalid-in-source): removed 5",
         ]
     );
@@ -394,7 +395,7 @@ fn a_mistake_in_the_input_costs_one_part_and_is_told() {
         &text,
     );
     let row: Value = serde_json::from_str(&json.out).unwrap();
-    let loss = &row["losses"][1];
+    let loss = &row["losses"][2];
     assert_eq!(
         (&loss["severity"], &loss["part"], &loss["value"]),
         (&json!("invalid"), &json!("tool `more`"), &json!(5))

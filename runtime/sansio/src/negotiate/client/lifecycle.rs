@@ -12,18 +12,13 @@ use crate::errors::{HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_PROT
 use crate::negotiate::client::statuses::is_evidence;
 use mcp_revisions_core::RevisionSet;
 
-/// The response after the probe was sent, or its absence.
+/// The response to the probe.
 #[derive(Debug, Clone, Copy)]
-pub enum Evidence<'a> {
-    /// An answer: over HTTP with its status, and without a message if the body holds none.
-    Answer {
-        /// The status of the answer; none over stdio.
-        status: Option<u16>,
-        /// The message in it.
-        message: Option<&'a Peeked<'a>>,
-    },
-    /// The response over HTTP ended without an answer.
-    Ended,
+pub struct Evidence<'a> {
+    /// Its status over HTTP; `None` over stdio.
+    pub status: Option<u16>,
+    /// The message in it; `None` if its body holds none.
+    pub message: Option<&'a Peeked<'a>>,
 }
 
 /// The meaning of the evidence.
@@ -61,19 +56,11 @@ pub fn is_per_request_error(message: &Peeked<'_>) -> bool {
 
 /// Judges the answer to a probe.
 #[must_use]
-pub fn judge(evidence: Evidence<'_>) -> ProbeOutcome {
-    match evidence {
-        // A network may end a response at any time.
-        Evidence::Ended => ProbeOutcome::Nothing,
-        Evidence::Answer {
-            status: Some(status),
-            ..
-        } if !is_evidence(status) => ProbeOutcome::Nothing,
-        Evidence::Answer {
-            status,
-            message: Some(message),
-        } => judge_message(status, message),
-        Evidence::Answer { message: None, .. } => ProbeOutcome::Handshake,
+pub fn judge(Evidence { status, message }: Evidence<'_>) -> ProbeOutcome {
+    match (status, message) {
+        (Some(status), _) if !is_evidence(status) => ProbeOutcome::Nothing,
+        (_, Some(message)) => judge_message(status, message),
+        (_, None) => ProbeOutcome::Handshake,
     }
 }
 

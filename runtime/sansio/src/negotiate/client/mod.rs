@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use mcp_revisions_core::{Lifecycle, Revision, RevisionSet, methods};
 use mcp_wire::meta::SERVER_INFO;
-use mcp_wire::{ErrorObject, Json, MessageKind};
+use mcp_wire::{ErrorObject, Json};
 
 use crate::ask::outcome;
 use crate::client::requests::{RequestPurpose, Waiting};
@@ -514,14 +514,7 @@ impl Connection<Client> {
 impl Connection<Client> {
     /// Returns what a `DiscoverResult` says of the server.
     fn facts_of(&mut self, evidence: Evidence<'_>, revision: Revision) -> ServerFacts {
-        let result = match evidence {
-            Evidence::Answer {
-                message: Some(message),
-                ..
-            } if message.kind == MessageKind::Response => outcome(message),
-            _ => return ServerFacts::unknown(revision),
-        };
-        let Ok(result) = result else {
+        let Some(result) = evidence.message.and_then(|it| outcome(it).ok()) else {
             return ServerFacts::unknown(revision);
         };
         let info = result.get("_meta").and_then(|meta| meta.get(SERVER_INFO));
@@ -568,10 +561,7 @@ impl ServerFacts {
 }
 
 /// Returns the failure of requests, if nothing but this answer to the probe comes of a server that does not know it.
-fn refusal_of(evidence: Evidence<'_>) -> Failure {
-    let Evidence::Answer { status, message } = evidence else {
-        return Failure::Closed;
-    };
+fn refusal_of(Evidence { status, message }: Evidence<'_>) -> Failure {
     match (message.map(outcome), status) {
         (Some(Err(error)), _) if error.code.as_i64() != Some(ErrorObject::METHOD_NOT_FOUND) => {
             Failure::StartRefused(methods::SERVER_DISCOVER, error)

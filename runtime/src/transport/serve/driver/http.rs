@@ -35,14 +35,14 @@ impl ServerDriver {
     /// Ends the stream of the session, because the server stops, unless a call is at work.
     pub(crate) fn end_idle_stream(&self) {
         let mut state = self.state();
-        if state.connection.pending() == 0 {
+        if state.connection.unanswered() == 0 {
             state.streams.end_at_large();
         }
     }
 
     /// Returns whether a call is at work, as such or as a task of the session.
     pub(crate) fn is_at_work(&self) -> bool {
-        self.state().connection.pending() > 0
+        self.state().connection.unanswered() > 0
     }
 
     /// Keeps the events of the session that was opened, so that its client can read them again, here or elsewhere.
@@ -148,7 +148,7 @@ impl ServerDriver {
     pub(crate) fn is_idle(&self) -> bool {
         let state = self.state();
         // Calls of adapters go on as long as the session does.
-        state.connection.pending() == 0 && !state.streams.has_reader()
+        state.connection.unanswered() == 0 && !state.streams.has_reader()
     }
 
     /// Sets the owner of the driver, and the connection over which it is opened, if that is known; the first ones stay.

@@ -26,6 +26,7 @@ use super::outbox::Outbox;
 use super::{AnyHandler, Cancellation, ExchangeFacts, Peer, Replicas, Session};
 use crate::Headers;
 use crate::backplane::ReplicaTarget;
+use crate::errors::Refusal;
 use crate::layer::Layers;
 use crate::transport::observe;
 use crate::transport::panics::{caught, lock};
@@ -201,7 +202,9 @@ impl ServerDriver {
     /// session was opened.
     fn find_application(&self, caller: Arc<Caller>) -> bool {
         let found = Arc::clone(&self.handler).application(caller, self.session());
-        let mut found = boxed(caught(found));
+        let found = caught(boxed(async move { Ok(found.await) }));
+        let mut found =
+            boxed(async move { found.await.unwrap_or_else(|failed| Err(failed.into())) });
         let mut context = Context::from_waker(Waker::noop());
         if let Poll::Ready(app) = found.as_mut().poll(&mut context) {
             return self.introduce(app);
@@ -222,9 +225,10 @@ impl ServerDriver {
     }
 
     /// Tells the connection which application serves its client; whether a session was opened.
-    fn introduce(&self, app: Result<AppProfile, ErrorObject>) -> bool {
+    fn introduce(&self, app: Result<AppProfile, Box<Refusal>>) -> bool {
         let mut state = self.state();
-        (state.connection).introduce(app.as_ref(), self.now());
+        let answer = app.as_ref().map_err(Box::as_ref);
+        state.connection.introduce(answer, self.now());
         let opens_session = self.perform(state, Manner::InTurn);
         if let Some(work) = &mut self.state().work {
             work.introduction = None;
@@ -262,7 +266,7 @@ impl ServerDriver {
         self.arm(state);
         self.flush(state);
         let has_news = state.work.as_ref().is_some_and(|work| work.has_news());
-        let is_idle = state.connection.pending() == 0;
+        let is_idle = state.connection.unanswered() == 0;
         if is_idle {
             state.rest();
         }

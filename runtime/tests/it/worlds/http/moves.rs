@@ -195,7 +195,7 @@ impl World for Http<'_> {
         for connection in &mut self.connections {
             connection.wake(late);
             connection.closed(late);
-            let left = (connection.pending(), connection.asked());
+            let left = (connection.unanswered(), connection.pending());
             assert_eq!(left, (0, 0), "{:?}\n{connection:?}", self.asker.done);
         }
     }

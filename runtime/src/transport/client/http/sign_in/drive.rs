@@ -51,7 +51,7 @@ pub(super) struct CallbackPlace {
     pub(super) is_localhost: bool,
 }
 
-/// What sees the steps of a flow.
+/// The functions that see the steps of a flow.
 #[derive(Clone, Copy)]
 pub(super) struct FlowHooks<'a> {
     /// Keeps what is to be kept.
