@@ -4,10 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use mcp_codegen::import::{
-    ExtensionOptions, ImportOptions, SpecDirectory, SpecGaps, UpstreamFile, Verified,
+    ExtensionOptions, ImportOptions, Left, SpecDirectory, SpecGaps, UpstreamFile, Verified,
 };
+use mcp_revisions_plans::rules::PairRules;
+use mcp_revisions_schema::pair::RevisionPair;
+use mcp_revisions_schema::sorted::SortedSet;
 use mcp_revisions_schema::spec::{Extension, Lifecycle, Revision, RevisionStage, Spec, canonical};
-use mcp_revisions_schema::{Models, Undocumented};
+use mcp_revisions_schema::{Error, Models, Undocumented};
 
 use crate::tally::columns;
 use crate::workspace::spec_dir;
@@ -91,6 +94,9 @@ struct Import {
     /// Path of the file in the specification's repository [default: schema/ID/schema.json, of an extension schema/schema.json]
     #[arg(long, value_name = "PATH")]
     source: Option<String>,
+    /// Take answers out that the schema has no use for, though they are not committed
+    #[arg(long)]
+    drop_answers: bool,
     /// Reference page, {anchor} for a definition in lower case [default: the schema page of ID, of an extension its overview]
     #[arg(long, value_name = "URL")]
     reference: Option<String>,
@@ -133,6 +139,9 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
                         reference: import.reference,
                     };
                     let imported = directory.import(&upstream, &options)?;
+                    if !import.drop_answers {
+                        refuse_uncommitted(&dir, &imported.left)?;
+                    }
                     (told::imported(&imported), imported.stale.is_none())
                 }
             };
@@ -163,13 +172,43 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
         SpecCommand::Verify { upstream } => {
             let verified = mcp_codegen::import::verify(&dir, upstream.as_deref())?;
             // Whether rules match is what the generator finds out.
-            mcp_codegen::generate::generate(&Spec::read(&dir)?)?;
+            let spec = Spec::read(&dir)?;
+            mcp_codegen::generate::generate(&spec)?;
+            // The rules are read with their examples, which a first generation does without.
+            let files = (spec.rules.iter()).filter(|(name, _)| RevisionPair::is_rule_file(name));
+            let read = files.map(|(_, file)| PairRules::read(file.clone()));
+            Error::check(read.filter_map(Result::err).collect())?;
             Ok(CommandOutcome::passed(verify_text(&verified)))
         }
         SpecCommand::Docs => docs(&Spec::read(&dir)?),
         SpecCommand::Errata(of) => errata::run(&of, &Spec::read(&dir)?),
         SpecCommand::List => Ok(CommandOutcome::passed(list_text(&Spec::read(&dir)?))),
     }
+}
+
+/// Refuses to take answers out of files whose state is committed nowhere: they would be gone.
+fn refuse_uncommitted(dir: &Path, left: &[Left]) -> anyhow::Result<()> {
+    let of_files = left.iter().filter_map(|one| one.fact.split_once(".toml: "));
+    let files: SortedSet<String> = of_files.map(|(file, _)| format!("{file}.toml")).collect();
+    if files.is_empty() {
+        return Ok(());
+    }
+    let mut git = std::process::Command::new("git");
+    git.arg("-C").arg(dir).args(["status", "--porcelain", "--"]);
+    let Ok(said) = git.args(&files).output() else {
+        return Ok(());
+    };
+    let changed = String::from_utf8_lossy(&said.stdout);
+    if !said.status.success() || changed.trim().is_empty() {
+        return Ok(());
+    }
+    let gone: Vec<String> = left.iter().map(|one| format!("\n  {}", one.fact)).collect();
+    let problem = format!(
+        "answers that the schema has no use for would go, and are committed nowhere:{}",
+        gone.concat()
+    );
+    let help = "commit spec/ first, or say --drop-answers";
+    Err(Error::usage(problem, help).into())
 }
 
 /// Which stubs an import writes.
@@ -188,8 +227,10 @@ fn ends(
     stubs: &Stubs,
 ) -> anyhow::Result<CommandOutcome> {
     // With errata or facts that do not hold, nothing more can be said of it.
+    let mut passed = stands;
     if stands {
         let open = SpecGaps::of(&directory.spec()?);
+        passed = open.problems.is_empty();
         let open = match &stubs.extension {
             Some(name) => open.of_extension(name),
             None => open,
@@ -200,16 +241,13 @@ fn ends(
         }
     }
     directory.write(dir)?;
-    Ok(CommandOutcome {
-        passed: stands,
-        text,
-    })
+    Ok(CommandOutcome { passed, text })
 }
 
 fn docs(spec: &Spec) -> anyhow::Result<CommandOutcome> {
     let models = Models::build(spec)?;
     let undocumented = models.undocumented();
-    mcp_revisions_schema::Error::check(models.unused_docs())?;
+    Error::check(models.unused_docs())?;
     let mut text = String::new();
     let (mut of_others, mut of_drafts) = (0, 0);
     for one in undocumented {

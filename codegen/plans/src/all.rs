@@ -2,11 +2,12 @@
 
 use mcp_convert::Adapter;
 
-use crate::rules::{Action, PairRules};
+use crate::rules::{Action, PairRules, RuleSeverity};
 use crate::{PairPlan, PairSide, Planned, ReturnedFeature};
 use mcp_revisions_schema::decision::Decision;
 use mcp_revisions_schema::model::Model;
 use mcp_revisions_schema::pair::{RevisionPair, StepDirection};
+use mcp_revisions_schema::rules::{ModelMistake, matches};
 use mcp_revisions_schema::spec::errors::ErrorRules;
 use mcp_revisions_schema::spec::rules::RuleFile;
 use mcp_revisions_schema::spec::{Extension, Revision, RevisionStage, Spec};
@@ -112,7 +113,14 @@ fn plan_extension(
     let is_draft = |of: &ExtensionModel<'_>| of.extension.status() == RevisionStage::Draft;
     let may_be_open = is_draft(of) || older.is_some_and(is_draft);
     let rules = rules_resting_on(models, file, [before, base])?;
-    let mut plan = planned(models, pair, [old, new], rules, &[], may_be_open)?;
+    let mut plan = planned(
+        models,
+        pair,
+        [old, new],
+        (rules, Vec::new()),
+        &[],
+        may_be_open,
+    )?;
     // So are the types that the extension repeats.
     plan.alike.retain(|name| base.model.get(name).is_none());
     Ok(plan)
@@ -144,7 +152,7 @@ fn plan_later_core(
     let is_draft =
         later.revision.status == RevisionStage::Draft || extension.status() == RevisionStage::Draft;
     let rules = rules_resting_on(models, file, [base, later])?;
-    let mut plan = planned(models, pair, [old, new], rules, &[], is_draft)?;
+    let mut plan = planned(models, pair, [old, new], (rules, Vec::new()), &[], is_draft)?;
     plan.alike.retain(|name| base.model.get(name).is_none());
     Ok(plan)
 }
@@ -160,11 +168,14 @@ fn plan_adjacent(
     let is_draft = |of: &RevisionModel<'_>| of.revision.status == RevisionStage::Draft;
     let sides = [side(old, old_codes), side(new, new_codes)];
     let returned = returned_features(models, pair)?;
+    // What is wrong with the rules by themselves is told with what is wrong with them here.
+    let rules = PairRules::unfinished(file)?;
+    let unsound = rules.faults();
     planned(
         models,
         pair,
         sides,
-        PairRules::read(file)?,
+        (rules, unsound),
         &returned,
         is_draft(old) || is_draft(new),
     )
@@ -252,25 +263,89 @@ fn planned(
     models: &Models<'_>,
     pair: &RevisionPair,
     [old, new]: [PairSide<'_>; 2],
-    rules: PairRules,
+    (rules, unsound): (PairRules, Vec<Error>),
     returned: &[ReturnedFeature<'_>],
     may_be_open: bool,
 ) -> Result<PairPlan, Error> {
     let (rules, unanswered) = rules.answering(&models.changes, pair);
-    let models = [old.model, new.model];
+    let sides = [old.model, new.model];
     let Planned {
         mut plan,
         mut faults,
     } = crate::plan(old, new, &rules);
     for feature in returned {
-        feature.propose(pair, models, &mut plan.open, rules.ids());
+        feature.propose(pair, sides, &mut plan.open, rules.ids());
     }
+    weigh(models, sides, &mut plan.open);
     if !may_be_open {
         faults.extend(plan.open.iter().cloned().map(Decision::refused));
     }
     faults.extend(unanswered);
+    faults.extend(unsound);
     Error::check(faults)?;
     Ok(plan)
+}
+
+/// The severity of a proposed rule that loses something.
+const SEMANTIC: &str = "severity = \"semantic\"\n";
+
+/// Gives proposed rules the severity that a loss of such a member has elsewhere: by a rule of another pair for the member, or for
+/// one that holds its object, or by what is never left out.
+fn weigh(models: &Models<'_>, sides: [&Model; 2], open: &mut [Decision]) {
+    let mut open = (open.iter_mut())
+        .filter(|one| one.settle.stub.contains(SEMANTIC))
+        .peekable();
+    if open.peek().is_none() {
+        return;
+    }
+    let files = (models.texts.iter()).filter(|(name, _)| RevisionPair::is_rule_file(name));
+    let rules: Vec<PairRules> = files
+        .filter_map(|(_, file)| PairRules::unfinished(file.clone()).ok())
+        .collect();
+    let mut known: Vec<(&str, RuleSeverity)> = Vec::new();
+    for rule in rules.iter().flat_map(PairRules::rules) {
+        let all = rule.at.all().iter().map(String::as_str);
+        known.extend(
+            rule.severity
+                .into_iter()
+                .flat_map(|it| all.clone().map(move |at| (at, it))),
+        );
+    }
+    let holds = |at: &str, owner: &str| {
+        let member = at.split_once('.').and_then(|(ty, member)| {
+            let mut objects = sides.iter().filter_map(|model| model.shape(ty)?.object());
+            objects.find_map(|object| object.member(member))
+        });
+        member.is_some_and(|member| member.ty.innermost().name() == Some(owner))
+    };
+    for decision in open {
+        let mut gravest = RuleSeverity::Semantic;
+        for place in decision.place.split(", ") {
+            let Some((owner, member)) = place.split_once('.') else {
+                continue;
+            };
+            let of_place = known
+                .iter()
+                .filter(|(at, _)| matches(at, place) || holds(at, owner));
+            for (_, severity) in of_place {
+                gravest = gravest.max(*severity);
+            }
+            let is_it = |row: &&ModelMistake| {
+                row.member == member && (row.of.is_empty() || row.of.contains(owner))
+            };
+            let mut stated = models.mistakes.iter().filter(is_it);
+            if stated.any(|row| row.severity.as_deref() == Some("safety")) {
+                gravest = RuleSeverity::Safety;
+            }
+        }
+        let word = match gravest {
+            RuleSeverity::Cosmetic | RuleSeverity::Semantic => continue,
+            RuleSeverity::Interaction => "interaction",
+            RuleSeverity::Safety => "safety",
+        };
+        let stub = &decision.settle.stub;
+        decision.settle.stub = stub.replace(SEMANTIC, &format!("severity = \"{word}\"\n"));
+    }
 }
 
 fn side<'m>(of: &'m RevisionModel<'_>, errors: &'m [(i64, String)]) -> PairSide<'m> {

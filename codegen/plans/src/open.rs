@@ -5,10 +5,10 @@ use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
 use std::fmt::Write as _;
 
 use mcp_revisions_schema::decision::{Decision, QuestionKind, Scope, Settle};
-use mcp_revisions_schema::naming::{numbered, rule_id};
+use mcp_revisions_schema::naming::{numbered, rule_id, snake_case};
 use mcp_revisions_schema::pair::{MethodSender, RevisionPair, StepDirection};
 use mcp_revisions_schema::pointer::escaped;
-use mcp_revisions_schema::spec::toml_text::quoted;
+use mcp_revisions_schema::spec::toml_text::{one_or_many, quoted};
 
 /// The rule of losses and rejections that are not decided, by the id that `mcp_convert` gives it.
 pub const UNDECIDED: &str = "undecided";
@@ -50,7 +50,11 @@ pub(super) enum ProposedRow {
 
 /// All findings of a pair, by place.
 #[derive(Debug, Default)]
-pub(super) struct OpenDifferences(SortedMap<String, SortedSet<OpenDifference>>);
+pub(super) struct OpenDifferences {
+    places: SortedMap<String, SortedSet<OpenDifference>>,
+    /// The member that only the other side has and that is like the one at a place, by the way to that side.
+    twins: SortedMap<(String, StepDirection), String>,
+}
 
 impl OpenDifferences {
     /// Adds what is open on both ways, or on one.
@@ -63,7 +67,7 @@ impl OpenDifferences {
         row: ProposedRow,
     ) {
         // One that is there stays one.
-        self.0
+        self.places
             .entry(place.into())
             .or_default()
             .insert(OpenDifference {
@@ -76,23 +80,98 @@ impl OpenDifferences {
 
     /// Adds those of one way.
     pub(super) fn extend(&mut self, others: Self) {
-        for (place, findings) in others.0 {
-            self.0.entry(place).or_default().extend(findings);
+        for (place, findings) in others.places {
+            self.places.entry(place).or_default().extend(findings);
+        }
+        self.twins.extend(others.twins);
+    }
+
+    /// Adds that a member which goes on a way is like one that only the other side has.
+    pub(super) fn alike(&mut self, place: &str, way: StepDirection, twin: &str) {
+        self.twins.insert((place.to_owned(), way), twin.to_owned());
+    }
+
+    /// Puts one finding in the place of all about members that have another name in the newer revision: those of which each
+    /// is the only one like the other, in several types or with a word of their names in common.
+    fn rename(&mut self) {
+        let mut owners: SortedMap<[String; 2], Vec<String>> = SortedMap::new();
+        for ((place, _), new) in self
+            .twins
+            .iter()
+            .filter(|((_, way), _)| *way == StepDirection::Up)
+        {
+            let Some((owner, old)) = place.split_once('.') else {
+                continue;
+            };
+            let back = (format!("{owner}.{new}"), StepDirection::Down);
+            if self.twins.get(&back).is_some_and(|twin| twin == old) {
+                let names = [old.to_owned(), new.clone()];
+                owners.entry(names).or_default().push(owner.to_owned());
+            }
+        }
+        for ([old, new], owners) in owners {
+            let [before, after] = [&old, &new].map(|name| snake_case(name));
+            let shares = before
+                .split('_')
+                .any(|word| after.split('_').any(|other| word == other));
+            let at = match &owners[..] {
+                [one] if shares => one.as_str(),
+                [_] | [] => continue,
+                _ => "*",
+            };
+            for owner in &owners {
+                self.places.remove(&format!("{owner}.{old}"));
+                self.places.remove(&format!("{owner}.{new}"));
+            }
+            let rename = [&old, &new].map(|name| format!("{at}.{name}"));
+            let of = owners
+                .iter()
+                .map(|owner| format!("`{owner}`"))
+                .collect::<Vec<_>>();
+            let open = format!(
+                "`{old}` of {} is gone, and `{new}` came, which is like it",
+                of.join(", ")
+            );
+            let answer = "they are two members: the one is left out, and recorded, and the other is not made of it";
+            self.open(
+                rename[0].clone(),
+                None,
+                open,
+                answer,
+                ProposedRow::Rename(rename),
+            );
         }
     }
 
-    /// One decision a place; its row has an id that no rule of the pair has.
+    /// One decision a place, and one for a member of which the same is open in several types; its row has an id that no rule
+    /// of the pair has.
     pub(super) fn decisions(
-        self,
+        mut self,
         pair: &RevisionPair,
         mut taken: SortedSet<String>,
     ) -> Vec<Decision> {
-        let decisions = self.0.into_iter().map(|(place, findings)| {
-            let id = free_id(rule_id(&place), &taken);
+        self.rename();
+        let mut alike: SortedMap<(String, SortedSet<OpenDifference>), Vec<String>> =
+            SortedMap::new();
+        for (place, findings) in self.places {
+            let is_rule = |one: &OpenDifference| {
+                matches!(one.row, ProposedRow::Rule(_) | ProposedRow::Add(_))
+            };
+            // Other rows, and places without a member, are of one place each.
+            let member = match place.split_once('.') {
+                Some((_, member)) if findings.iter().all(is_rule) => member.to_owned(),
+                _ => format!("{place}."),
+            };
+            alike.entry((member, findings)).or_default().push(place);
+        }
+        let mut decisions: Vec<Decision> = Vec::new();
+        for ((_, findings), places) in alike {
+            let id = free_id(rule_id(places.first().map_or("", String::as_str)), &taken);
             taken.insert(id.clone());
-            decision(pair, place, &findings, &id)
-        });
-        decisions.collect()
+            decisions.push(decision(pair, &places, &findings, &id));
+        }
+        decisions.sort();
+        decisions
     }
 }
 
@@ -107,7 +186,7 @@ pub(super) fn free_id(id: String, taken: &SortedSet<String>) -> String {
 
 fn decision(
     pair: &RevisionPair,
-    place: String,
+    places: &[String],
     findings: &SortedSet<OpenDifference>,
     id: &str,
 ) -> Decision {
@@ -129,8 +208,8 @@ fn decision(
         question: QuestionKind::Change,
         open: told(|finding| &finding.open),
         answer: told(|finding| &finding.answer),
-        settle: settle(pair, &place, findings, id),
-        place,
+        settle: settle(pair, places, findings, id),
+        place: places.join(", "),
     }
 }
 
@@ -139,11 +218,12 @@ fn decision(
 /// A limit of a member of which something else is open, too, is for a hook of the member: it sees to both.
 fn settle(
     pair: &RevisionPair,
-    place: &str,
+    places: &[String],
     findings: &SortedSet<OpenDifference>,
     id: &str,
 ) -> Settle {
     let tail = "reason = \"\"\nsource = \"\"\n";
+    let place = places.first().map_or("", String::as_str);
     let mut rule = SortedMap::new();
     let adds = findings
         .iter()
@@ -220,7 +300,8 @@ fn settle(
     if let Some(implied) = &implied {
         rule.insert(StepDirection::Down, implied);
     }
-    let mut stub = format!("[[rule]]\nid = \"{id}\"\nat = {}\n", quoted(place));
+    let all: Vec<&str> = places.iter().map(String::as_str).collect();
+    let mut stub = format!("[[rule]]\nid = \"{id}\"\nat = {}\n", one_or_many(&all));
     for (way, action) in &rule {
         let _ = writeln!(stub, "{way} = {action}");
     }

@@ -47,7 +47,10 @@ impl ReturnedFeature<'_> {
     ) {
         let mut parts: SortedMap<FeaturePart, Vec<Decision>> = SortedMap::new();
         for decision in std::mem::take(open) {
-            match self.part(&decision.place, models) {
+            // One decision may be of several places.
+            let mut of = (decision.place.split(", ")).map(|place| self.part(place, models));
+            let first = of.next().flatten();
+            match first.filter(|_| of.all(|other| other == first)) {
                 Some(part) => parts.entry(part).or_default().push(decision),
                 None => open.push(decision),
             }
@@ -55,7 +58,9 @@ impl ReturnedFeature<'_> {
         for (part, decisions) in parts {
             let id = free_id(format!("{}-{}", self.extension.folder, part.word()), &taken);
             taken.insert(id.clone());
-            let places: Vec<&str> = decisions.iter().map(|one| one.place.as_str()).collect();
+            let places: Vec<&str> = (decisions.iter())
+                .flat_map(|one| one.place.split(", "))
+                .collect();
             let stub = self.row(part, &places, pair, models[1], &id);
             let told = |text: fn(&Decision) -> &String| {
                 let lines: SortedSet<&String> = decisions.iter().map(text).collect();

@@ -9,12 +9,12 @@ use crate::sorted::{SortedMap, SortedSet};
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::Error;
 use crate::model::{Model, Shape, TypeDef};
 use crate::rules::source::RuleSource;
 use crate::spec::DOCS;
 use crate::spec::range::Order;
 use crate::spec::rules::{RuleFile, RuleTexts};
+use crate::{Error, Markdown};
 
 /// The section of lines that hold in every type.
 const EVERYWHERE: &str = "everywhere";
@@ -182,7 +182,7 @@ pub struct TypeDocs<'d> {
     /// The lines of extensions whose definitions the revision has exactly alike, used where no line holds for it by a range.
     pub lent: Vec<LentDocs<'d>>,
     /// Prose of the schema itself, by `Type` or `Type.member`; used where `docs` is silent.
-    pub prose: &'d SortedMap<String, String>,
+    pub prose: &'d SortedMap<String, Markdown>,
 }
 
 /// The lines of a state of an extension, for definitions that a revision has exactly alike.
@@ -197,7 +197,7 @@ pub struct LentDocs<'d> {
 }
 
 /// No schema has prose where it is kept in canonical form.
-static NO_PROSE: SortedMap<String, String> = SortedMap::new();
+static NO_PROSE: SortedMap<String, Markdown> = SortedMap::new();
 
 impl<'d> TypeDocs<'d> {
     /// Returns the lines of a revision, without links to its pages.
@@ -257,34 +257,34 @@ impl<'d> TypeDocs<'d> {
     /// Returns the paragraph that leads to a definition's reference page, with the blank line before it; `None` for an inline
     /// schema, or where there are no pages.
     #[must_use]
-    pub fn reference(&self, def: &TypeDef) -> Option<String> {
-        let anchor = def.definition.as_ref()?.to_lowercase();
-        let link = self.reference.replace("{anchor}", &anchor);
-        (!link.is_empty()).then(|| format!("\n[Reference]({link})"))
+    pub fn reference(&self, def: &TypeDef) -> Option<Markdown> {
+        let definition = def.definition.as_ref()?;
+        (!self.reference.is_empty()).then(|| Markdown::reference(self.reference, definition))
     }
 
     /// Returns the line of a type, with the link to its page.
     #[must_use]
-    pub fn ty(&self, def: &TypeDef) -> String {
+    pub fn ty(&self, def: &TypeDef) -> Markdown {
         let key = &def.doc_key;
-        let line = (self.type_line(key)).or_else(|| self.prose.get(key).map(String::as_str));
-        let line = match line {
-            Some(line) => line.to_owned(),
-            None => format!("`{key}`, which has no doc line yet."),
+        let line = match (self.type_line(key), self.prose.get(key)) {
+            (Some(line), _) => Markdown::of_spec(line),
+            (None, Some(prose)) => prose.clone(),
+            (None, None) => Markdown::code(key).then(", which has no doc line yet."),
         };
         match self.reference(def) {
-            Some(reference) => format!("{line}\n{reference}"),
+            Some(reference) => line.then("\n").then(reference),
             None => line,
         }
     }
 
     /// Returns the line of a member of a type.
     #[must_use]
-    pub fn member(&self, def: &TypeDef, wire: &str) -> &'d str {
+    pub fn member(&self, def: &TypeDef, wire: &str) -> Markdown {
         let key = &def.doc_key;
-        let prose = || self.prose.get(&format!("{key}.{wire}"));
-        (self.member_line(key, wire))
-            .or_else(|| prose().map(String::as_str))
-            .unwrap_or("No doc line yet.")
+        match self.member_line(key, wire) {
+            Some(line) => Markdown::of_spec(line),
+            None => (self.prose.get(&format!("{key}.{wire}")).cloned())
+                .unwrap_or_else(|| "No doc line yet.".into()),
+        }
     }
 }

@@ -7,6 +7,7 @@ pub mod decision;
 pub mod docs;
 pub mod draft;
 pub mod error;
+pub mod markdown;
 pub mod model;
 mod models;
 pub mod names;
@@ -22,6 +23,7 @@ pub mod spec;
 
 pub use decision::Decision;
 pub use error::{Error, FaultKind, FileLocation, SpecDiagnostic};
+pub use markdown::Markdown;
 pub use models::{ExtensionModel, Models, RevisionModel, Undocumented};
 pub use one_or_many::OneOrMany;
 pub use spec::{Extension, Revision, RevisionStage, Spec};

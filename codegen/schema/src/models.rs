@@ -4,7 +4,6 @@ use crate::sorted::SortedMap;
 
 use serde_json::Value;
 
-use crate::Error;
 use crate::analyze::areas::Areas;
 use crate::analyze::join;
 use crate::decision::{Decision, QuestionKind, Scope};
@@ -21,6 +20,7 @@ use crate::spec::extensions::Dangling;
 use crate::spec::methods::{MethodRules, module};
 use crate::spec::rules::RuleTexts;
 use crate::spec::{DOCS, Extension, Revision, RevisionStage, Spec};
+use crate::{Error, Markdown};
 
 /// The model of one revision, with the revision it is of.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ pub struct ExtensionModel<'s> {
     /// The open questions of the schema, each with a safe answer.
     pub decisions: Vec<Decision>,
     /// The prose of the schema, by `Type` or `Type.member`, where the extension is none of the spec.
-    pub prose: SortedMap<String, String>,
+    pub prose: SortedMap<String, Markdown>,
 }
 
 /// The models of all revisions and extensions, and the docs they share.
@@ -101,7 +101,7 @@ impl Model {
         scope: &Scope,
         rules: &Rules,
         methods: &MethodRules,
-        prose: &SortedMap<String, String>,
+        prose: &SortedMap<String, Markdown>,
     ) -> Result<BuiltModel, Error> {
         built(schema, scope, rules, methods, prose, &Areas::default())
     }
@@ -113,7 +113,7 @@ fn built(
     scope: &Scope,
     rules: &Rules,
     methods: &MethodRules,
-    prose: &SortedMap<String, String>,
+    prose: &SortedMap<String, Markdown>,
     known: &Areas,
 ) -> Result<BuiltModel, Error> {
     let schema = Schema::parse(schema, &scope.to_string())?;

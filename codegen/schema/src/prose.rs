@@ -4,12 +4,13 @@ use crate::sorted::SortedMap;
 
 use serde_json::Value;
 
+use crate::Markdown;
 use crate::pointer::escaped;
-use crate::spec::canonical::definition;
+use crate::spec::canonical::{definition, definitions};
 
 /// Collects the descriptions of an upstream schema, of which the other one is the canonical form.
 #[must_use]
-pub fn collect(upstream: &Value, canonical: &Value) -> SortedMap<String, String> {
+pub fn collect(upstream: &Value, canonical: &Value) -> SortedMap<String, Markdown> {
     let mut prose = SortedMap::new();
     for key in ["definitions", "$defs"] {
         let definitions = upstream.get(key).and_then(Value::as_object);
@@ -20,13 +21,31 @@ pub fn collect(upstream: &Value, canonical: &Value) -> SortedMap<String, String>
             }
         }
     }
+    // The definition that upstream has not is the type of the root.
+    let is_upstreams = |name: &str| {
+        let mut all = ["definitions", "$defs"].into_iter();
+        all.any(|key| upstream.get(key).is_some_and(|all| all.get(name).is_some()))
+    };
+    if let Some((name, root)) = definitions(canonical).find(|(name, _)| !is_upstreams(name)) {
+        schema(
+            upstream,
+            root,
+            format!("/$defs/{}", escaped(name)),
+            &mut prose,
+        );
+    }
     prose
 }
 
 /// Collects the descriptions of a schema and of what both forms have below it.
 ///
 /// Recursion is as deep as the text is nested, which its parser limits.
-fn schema(node: &Value, canonical: &Value, pointer: String, prose: &mut SortedMap<String, String>) {
+fn schema(
+    node: &Value,
+    canonical: &Value,
+    pointer: String,
+    prose: &mut SortedMap<String, Markdown>,
+) {
     let Some(node) = node.as_object() else {
         return;
     };
@@ -38,7 +57,7 @@ fn schema(node: &Value, canonical: &Value, pointer: String, prose: &mut SortedMa
         let at = format!("{pointer}/{keyword}");
         match (keyword, value, canonical.get(keyword)) {
             ("description", Value::String(text), _) => {
-                prose.insert(pointer.clone(), plain(text));
+                prose.insert(pointer.clone(), Markdown::prose(text));
             }
             ("properties", Value::Object(members), Some(Value::Object(same))) => {
                 for (name, member) in members {
@@ -61,18 +80,4 @@ fn schema(node: &Value, canonical: &Value, pointer: String, prose: &mut SortedMa
             _ => {}
         }
     }
-}
-
-/// Text that rustdoc takes as it is: brackets and angles mean nothing there.
-fn plain(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for letter in text.trim().chars() {
-        if matches!(letter, '[' | ']' | '<' | '>' | '`' | '\\') {
-            out.push('\\');
-        }
-        out.push(letter);
-    }
-    // An indented line would be a code block, and rustdoc would run it.
-    let lines: Vec<&str> = out.lines().map(str::trim_start).collect();
-    lines.join("\n")
 }

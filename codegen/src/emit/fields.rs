@@ -41,9 +41,8 @@ pub(super) fn flags_of<'d>(
         member.presence == Presence::Optional && member.ty == Ty::Boolean && !member.boxed
     });
     flags.filter_map(move |member| {
-        let (_, rest) = docs
-            .member(def, &member.wire)
-            .split_once("absent means `")?;
+        let line = docs.member(def, &member.wire);
+        let (_, rest) = line.as_str().split_once("absent means `")?;
         let (value, _) = rest.split_once('`')?;
         Some((member, value.parse().ok()?))
     })

@@ -17,10 +17,10 @@ use typify::{TypeDetails, TypeId, TypeSpace, TypeSpaceSettings};
 use super::fields::{fields_of, is_default};
 use super::messages::Messages;
 use super::ty::{field_type, ident};
-use mcp_revisions_schema::Error;
 use mcp_revisions_schema::docs::TypeDocs;
 use mcp_revisions_schema::model::{Model, ObjectShape, Presence, Rest, Shape, Ty, TypeDef};
 use mcp_revisions_schema::naming::{OTHER, pascal_case};
+use mcp_revisions_schema::{Error, Markdown};
 
 /// Emits the item of every struct, newtype and string enum, by Rust name; messages that are aliases have none.
 pub(super) fn items(
@@ -147,12 +147,12 @@ fn item(
             };
             let mut fields = Vec::new();
             for (at, member) in fields_of(object).enumerate() {
-                let (about, ty) = (doc(docs.member(def, &member.wire)), held(&neutral(at))?);
+                let (about, ty) = (doc(&docs.member(def, &member.wire)), held(&neutral(at))?);
                 let field = ident(&member.field);
                 fields.push(quote!(#(#about)* pub #field: #ty));
             }
             if object.rest != Rest::Closed {
-                let (about, ty) = (doc(EXTRA), held("extra")?);
+                let (about, ty) = (doc(&EXTRA.into()), held("extra")?);
                 fields.push(quote!(#(#about)* pub extra: #ty));
             }
             let default = is_default(object).then(|| quote!(, Default));
@@ -175,11 +175,11 @@ fn item(
             if made.variants().count() == choices.len() =>
         {
             let variants = choices.iter().map(|choice| {
-                let (about, variant) = (doc(&format!("`{choice}`")), ident(&pascal_case(choice)));
+                let (about, variant) = (doc(&Markdown::code(choice)), ident(&pascal_case(choice)));
                 quote!(#(#about)* #variant)
             });
             if matches!(def.shape, Shape::OpenEnum(_)) {
-                let (about_other, other) = (doc(ANOTHER), ident(OTHER));
+                let (about_other, other) = (doc(&ANOTHER.into()), ident(OTHER));
                 quote! {
                     #(#about)*
                     #[derive(Debug, Clone)]
@@ -222,18 +222,23 @@ const EXTRA: &str = "Members that this revision does not name, in the order in w
 const ANOTHER: &str = "A string that this revision does not name, as it stood.";
 
 /// `///` lines; a blank line between paragraphs.
-pub(super) fn doc(text: &str) -> Vec<TokenStream> {
-    // A lone carriage return would end the comment, and what turns the text around is refused by rustc.
-    let turns = |letter: char| matches!(letter, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
-    text.replace("\r\n", "\n")
-        .replace(turns, "")
-        .split(['\n', '\r'])
-        .map(|line| {
-            let gap = if line.is_empty() { "" } else { " " };
-            let line = format!("{gap}{line}");
-            quote!(#[doc = #line])
-        })
-        .collect()
+pub(crate) fn doc(text: &Markdown) -> Vec<TokenStream> {
+    let lines = doc_lines(text);
+    lines.iter().map(|line| quote!(#[doc = #line])).collect()
+}
+
+/// `//!` lines of what they stand in.
+pub(crate) fn inner_doc(text: &Markdown) -> TokenStream {
+    let lines = doc_lines(text);
+    quote!(#(#![doc = #lines])*)
+}
+
+fn doc_lines(text: &Markdown) -> Vec<String> {
+    let line = |line: &str| match line {
+        "" => String::new(),
+        line => format!(" {line}"),
+    };
+    text.as_str().split('\n').map(line).collect()
 }
 
 fn failed(problem: impl Display) -> Error {

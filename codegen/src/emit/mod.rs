@@ -22,16 +22,17 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use crate::format;
-use mcp_revisions_schema::Error;
 use mcp_revisions_schema::docs::TypeDocs;
 use mcp_revisions_schema::model::{Model, Shape, Ty, TypeDef};
 use mcp_revisions_schema::naming::{OTHER, pascal_case};
+use mcp_revisions_schema::{Error, Markdown};
 
 pub(crate) use imports::named;
+pub(crate) use items::{doc, inner_doc};
 pub use once::{Once, Set};
 pub use pieces::{Piece, Pieces, pieces};
 pub use scaffold::reexport as reexport_files;
-pub(crate) use scaffold::{COMMAND, header_of, lines, rendered};
+pub(crate) use scaffold::{COMMAND, fragment, header_of, lines, rendered};
 pub use scaffold::{CrateFacts, ExtensionFacts, Reused};
 use ty::rust_type;
 pub(crate) use ty::{assign, in_box, optional};
@@ -66,12 +67,12 @@ pub fn crate_files(
         files: CrateFiles::new(),
     };
     let areas = files.areas()?;
-    let about = scaffold::ABOUT_METHODS;
+    let about = &scaffold::ABOUT_METHODS.into();
     // An extension has its own messages and types alone: the others are in the tables of its revision.
     let listed = |name: &str| facts.extension.is_none() || !shared.contains(name);
     files.add("methods.rs", None, about, methods::tables(model, listed))?;
     let body = services::services(model, docs, facts);
-    files.add("services.rs", None, scaffold::ABOUT_SERVICES, body)?;
+    files.add("services.rs", None, &scaffold::ABOUT_SERVICES.into(), body)?;
     (files.files).extend(scaffold::files(facts, model, &areas, shared)?);
     Ok(files.files)
 }
@@ -132,7 +133,7 @@ impl<'p> Sources<'p> {
         &mut self,
         name: &str,
         area: Option<&str>,
-        about: &str,
+        about: &Markdown,
         body: TokenStream,
     ) -> Result<(), Error> {
         let path = format!("src/{}{name}", self.below);
@@ -144,7 +145,8 @@ impl<'p> Sources<'p> {
             (!is_here).then(|| (self.home)(name))
         };
         let imports = imports::imports(here, |name| self.pieces.contains_key(name), &body);
-        let text = format::below(quote!(#![doc = #about] #imports), body, &path)?;
+        let about = inner_doc(about);
+        let text = format::below(quote!(#about #imports), body, &path)?;
         self.files.insert(path, format!("{}{text}", self.header));
         Ok(())
     }
@@ -169,7 +171,8 @@ impl<'p> Sources<'p> {
                 .collect();
             let bridge =
                 (!bridged.is_empty()).then(|| quote!(mcp_wire::serde_bridge!(#(#bridged),*);));
-            let about = format!(" Reading and writing the types of `{area}`.");
+            let about = Markdown::from("Reading and writing the types of ");
+            let about = about.then(Markdown::code(area)).then(".");
             let body = quote!(#(#wire)* #bridge);
             self.add(&format!("wire/{area}.rs"), None, &about, body)?;
         }
@@ -212,7 +215,7 @@ fn alias(
     beside: &TokenStream,
     docs: &TypeDocs,
 ) -> TokenStream {
-    let attributes = items::doc(&docs.ty(def));
+    let attributes = doc(&docs.ty(def));
     let name = ty::ident(&def.name);
     quote!(#(#attributes)* pub type #name = #target; #beside)
 }

@@ -122,7 +122,8 @@ impl Once {
         types.collect()
     }
 
-    /// Returns the name of a set: its runs of adjacent revisions, each by its ends.
+    /// Returns the name of a set: its runs of adjacent revisions, each by its ends. A run up to the last revision has no end:
+    /// types that the next one has alike stay where they are.
     fn module(&self, places: &[usize]) -> String {
         let mut runs: Vec<[usize; 2]> = Vec::new();
         for at in places {
@@ -133,7 +134,9 @@ impl Once {
         }
         let name = |at: usize| module(&self.ids[at]);
         let names = runs.into_iter().map(|[first, last]| {
-            if first == last {
+            if last + 1 == self.ids.len() {
+                format!("{}_on", name(first))
+            } else if first == last {
                 name(first)
             } else {
                 format!("{}_to_{}", name(first), name(last))

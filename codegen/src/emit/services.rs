@@ -10,6 +10,7 @@ use quote::{format_ident, quote};
 use super::CrateFacts;
 use super::items::doc;
 use super::ty::{ident, params_type, rust_type};
+use mcp_revisions_schema::Markdown;
 use mcp_revisions_schema::docs::TypeDocs;
 use mcp_revisions_schema::model::{Direction, Given, Member, MethodKind, Model, ModelMethod};
 use mcp_revisions_schema::names;
@@ -52,7 +53,7 @@ struct ServiceFunction<'m> {
     name: Ident,
     method: &'m ModelMethod,
     params: TokenStream,
-    docs: String,
+    docs: Markdown,
     /// That it goes away.
     deprecated: Option<TokenStream>,
 }
@@ -110,14 +111,15 @@ fn functions<'m>(
             .get(&method.message)
             .map(|def| docs.ty(def))
             .unwrap_or_default();
+        let name_of_method = Markdown::code(&method.name);
         functions.push(ServiceFunction {
             name: ident(&name),
             method,
             params: params_type(method),
-            docs: if line.starts_with(&format!("`{}`", method.name)) {
+            docs: if line.as_str().starts_with(name_of_method.as_str()) {
                 line
             } else {
-                format!("`{}`: {line}", method.name)
+                name_of_method.then(": ").then(line)
             },
             deprecated: (facts.deprecated.get(&method.name))
                 .map(|why| quote!(#[deprecated(note = #why)])),
@@ -141,9 +143,8 @@ fn function_name(method: &ModelMethod) -> String {
 
 fn handlers(side: &ServiceSide, functions: &[ServiceFunction<'_>]) -> TokenStream {
     let name = &side.handlers;
-    let about = format!(
-        "What a {} answers: a method for each request and each notification.\n\nA request that is not handled is answered as one whose method is not there; a notification is left alone.",
-        side.who
+    let about = Markdown::from("What a ").then(Markdown::prose(&side.who)).then(
+        " answers: a method for each request and each notification.\n\nA request that is not handled is answered as one whose method is not there; a notification is left alone.",
     );
     let about = doc(&about);
     let methods = functions.iter().map(|function| {
@@ -257,11 +258,8 @@ fn calls(
         }
         None => quote!(crate::Protocol),
     };
-    let about = format!(
-        "Typed calls to a {}, for every [`Caller`](service::Caller) of this revision.",
-        side.who
-    );
-    let about = doc(&about);
+    let about = Markdown::from("Typed calls to a ").then(Markdown::prose(&side.who));
+    let about = doc(&about.then(", for every [`Caller`](service::Caller) of this revision."));
     let methods = functions.iter().map(|function| {
         let ServiceFunction {
             name,
@@ -270,8 +268,7 @@ fn calls(
             docs,
             deprecated,
         } = function;
-        let about = doc(&format!(
-            "{docs}\n\n# Errors\n{}",
+        let about = doc(&docs.clone().then("\n\n# Errors\n").then(
             match method.kind {
                 MethodKind::Notification => "Those of the [`Caller`](service::Caller).",
                 MethodKind::Request | MethodKind::Input =>

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::fields::{fields_of, flags_of, is_default};
 use super::items::doc;
 use super::ty::{argument, assign, ident, in_box, rust_type};
+use mcp_revisions_schema::Markdown;
 use mcp_revisions_schema::docs::TypeDocs;
 use mcp_revisions_schema::model::{
     ConstructorArgument, Frame, Given, InitialValue, Member, Model, ObjectShape, Presence, Rest,
@@ -52,7 +53,9 @@ pub(super) fn constructor(model: &Model, def: &TypeDef, object: &ObjectShape) ->
             }
         };
         let setter = format_ident!("with_{}", member.field.trim_end_matches('_'));
-        let doc = doc(&format!("Sets `{}`.", member.wire));
+        let doc = doc(&Markdown::from("Sets ")
+            .then(Markdown::code(&member.wire))
+            .then("."));
         setters.push(quote! {
             #(#doc)*
             #[must_use]
@@ -71,13 +74,14 @@ pub(super) fn constructor(model: &Model, def: &TypeDef, object: &ObjectShape) ->
         .then(|| quote!(impl Default for #name { fn default() -> Self { Self::new() } }));
     // A line promises setters only where there are some.
     let about = match (is_default(object), setters.is_empty()) {
-        (true, true) => " Creates an empty value.",
-        (true, false) => " Creates an empty value; the `with_*` methods set its fields.",
-        (false, true) => " Creates a value with its fields.",
+        (true, true) => "Creates an empty value.",
+        (true, false) => "Creates an empty value; the `with_*` methods set its fields.",
+        (false, true) => "Creates a value with its fields.",
         (false, false) => {
-            " Creates a value with its required fields; the `with_*` methods set the others."
+            "Creates a value with its required fields; the `with_*` methods set the others."
         }
     };
+    let about = doc(&about.into());
     let new = if is_default(object) {
         quote!(Self::default())
     } else {
@@ -85,7 +89,7 @@ pub(super) fn constructor(model: &Model, def: &TypeDef, object: &ObjectShape) ->
     };
     quote! {
         impl #name {
-            #[doc = #about]
+            #(#about)*
             #[must_use]
             pub fn new(#(#taken),*) -> Self { #new }
             #(#setters)*
@@ -99,9 +103,15 @@ pub(super) fn flags(def: &TypeDef, object: &ObjectShape, docs: &TypeDocs) -> Opt
     let accessors: Vec<TokenStream> = flags_of(def, object, docs)
         .map(|(member, absent)| {
             let field = ident(&member.field);
-            let about = format!(" Returns `{}`; absent means `{absent}`.", member.wire);
+            let absence = if absent {
+                "; absent means `true`."
+            } else {
+                "; absent means `false`."
+            };
+            let about = Markdown::from("Returns ").then(Markdown::code(&member.wire));
+            let about = doc(&about.then(absence));
             quote! {
-                #[doc = #about]
+                #(#about)*
                 #[must_use]
                 pub fn #field(&self) -> bool { self.#field.unwrap_or(#absent) }
             }

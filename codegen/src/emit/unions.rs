@@ -6,6 +6,7 @@ use quote::{format_ident, quote};
 use super::items::doc;
 use super::structs::number;
 use super::ty::{field_type, ident, rust_type};
+use mcp_revisions_schema::Markdown;
 use mcp_revisions_schema::docs::TypeDocs;
 use mcp_revisions_schema::model::{Case, KindCase, Model, Ty, TypeDef, Union, UnionPlan, Variant};
 use mcp_revisions_schema::naming::snake_case;
@@ -44,24 +45,21 @@ fn accessor(union: &Union, variant: &Variant) -> Option<Ident> {
 }
 
 /// Returns the doc line of a variant: that of its type, in one line.
-fn variant_doc(model: &Model, ty: &Ty, docs: &TypeDocs) -> String {
+fn variant_doc(model: &Model, ty: &Ty, docs: &TypeDocs) -> Markdown {
     match ty {
         Ty::Named(name) => match model.get(name) {
-            Some(def) => {
-                let about = docs.ty(def);
-                about.lines().next().unwrap_or_default().to_owned()
-            }
-            None => format!("`{name}`."),
+            Some(def) => docs.ty(def).first_line(),
+            None => Markdown::code(name).then("."),
         },
-        Ty::String => "A string.".to_owned(),
-        Ty::Boolean => "`true` or `false`.".to_owned(),
-        Ty::Integer => "A whole number.".to_owned(),
-        Ty::Number => "A number.".to_owned(),
-        Ty::Array(_) | Ty::JsonArray => "A list.".to_owned(),
-        Ty::JsonObject | Ty::Map(_) => "An object.".to_owned(),
-        Ty::Json => "Any JSON value.".to_owned(),
-        Ty::Nullable(_) => "A value or `null`.".to_owned(),
-        Ty::Runtime(path, _) => format!("`{path}`."),
+        Ty::String => "A string.".into(),
+        Ty::Boolean => "`true` or `false`.".into(),
+        Ty::Integer => "A whole number.".into(),
+        Ty::Number => "A number.".into(),
+        Ty::Array(_) | Ty::JsonArray => "A list.".into(),
+        Ty::JsonObject | Ty::Map(_) => "An object.".into(),
+        Ty::Json => "Any JSON value.".into(),
+        Ty::Nullable(_) => "A value or `null`.".into(),
+        Ty::Runtime(path, _) => Markdown::code(path).then("."),
     }
 }
 

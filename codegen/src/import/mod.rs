@@ -155,7 +155,7 @@ impl SpecDirectory {
             ended = import.ended()?;
             import.settle()?;
             held = import.ask()?;
-        } else if schema_changed && status != RevisionStage::Released {
+        } else if schema_changed {
             import.settle()?;
             import.without_use()?;
         }

@@ -7,7 +7,7 @@ use minijinja::{Value, context};
 use super::VERSION;
 use super::features::{self, Feature};
 use super::methods;
-use crate::emit::{COMMAND, CrateFiles, Once, Set, header_of, lines, rendered};
+use crate::emit::{COMMAND, CrateFiles, Once, Set, fragment, header_of, lines, rendered};
 use mcp_revisions_schema::names;
 use mcp_revisions_schema::naming::pascal_case;
 use mcp_revisions_schema::rules::{MistakeTreatment, ModelMistake};
@@ -56,13 +56,13 @@ pub(crate) fn crate_files(
         version => VERSION,
         latest => names::variant(&latest.id),
         newest_id => latest.id.as_str(),
-        header => header_of(COMMAND, "spec/revisions.toml"),
+        header => fragment(header_of(COMMAND, "spec/revisions.toml")),
         revisions,
         converted,
-        features => features::rows(features, |feature| {
+        features => fragment(features::rows(features, |feature| {
             let package = feature.package.iter().map(|package| format!("dep:{package}"));
             package.chain([format!("mcp-shims/{}", feature.name)]).collect()
-        }),
+        })),
         headers => named(models.stated.headers.iter().map(|row| row.name.as_str())),
         rules => named(models.stated.rules.iter().map(|row| row.id.as_str())),
         methods => methods::rows(models),
@@ -152,7 +152,7 @@ fn row(
 }
 
 /// Returns a row of the table of mistakes, in Rust.
-fn mistake(row: &ModelMistake) -> String {
+fn mistake(row: &ModelMistake) -> Value {
     let of: Vec<&str> = row.of.iter().map(String::as_str).collect();
     let fate = match &row.fate {
         MistakeTreatment::Value(value) => format!("Value({value:?})"),
@@ -170,7 +170,9 @@ fn mistake(row: &ModelMistake) -> String {
         MistakeTreatment::KeptSome => "KeptSome".to_owned(),
     };
     let member = &row.member;
-    format!("MistakeRow {{ of: &{of:?}, member: {member:?}, fate: MistakeFate::{fate} }}")
+    fragment(format!(
+        "MistakeRow {{ of: &{of:?}, member: {member:?}, fate: MistakeFate::{fate} }}"
+    ))
 }
 
 /// Returns a state of an extension, among all.
@@ -197,7 +199,7 @@ fn extension(of: &Extension, all: &[&Extension], features: &[Feature]) -> Value 
         feature => names::extension(&of.name),
         revision => names::variant(&of.revision),
         constant => names::constant(&names::extension(&of.folder)),
-        others => others(of, &same, features),
+        others => others(of, &same, features).map(fragment),
         later => later_core(of, all, features),
     }
 }
@@ -273,7 +275,7 @@ fn conversions(states: &[&Extension], features: &[Feature]) -> Option<Value> {
             Some(others) => format!("all(feature = \"{feature}\", {others})"),
             None => format!("feature = \"{feature}\""),
         };
-        context! { name => of.name.as_str(), feature, library, used }
+        context! { name => of.name.as_str(), feature, library, used => fragment(used) }
     });
     Some(context! {
         name => first.folder.as_str(),

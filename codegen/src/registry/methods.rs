@@ -22,7 +22,7 @@ pub(super) fn rows(models: &Models<'_>) -> Vec<Value> {
     let row = |(name, of): (&str, Vec<&str>)| {
         context! {
             constant => constant(name, &mut taken),
-            literal => format!("{name:?}"),
+            name,
             first => of.first().copied(),
             last => of.last().copied().filter(|last| Some(*last) != latest),
         }

@@ -7,7 +7,9 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 use super::emit::words::{adapter, code, name, rule, severity_constant};
-use crate::emit::{COMMAND, CrateFiles, Once, Set, header_of, named, optional, rendered};
+use crate::emit::{
+    COMMAND, CrateFiles, Once, Set, doc, fragment, header_of, inner_doc, named, optional, rendered,
+};
 use crate::format;
 use crate::registry::VERSION;
 use crate::registry::features::{self, Feature};
@@ -21,7 +23,7 @@ use mcp_revisions_schema::model::Ty;
 use mcp_revisions_schema::names::{constant, extension, extension_package, package};
 use mcp_revisions_schema::pair::{MethodSender, RevisionPair, StepDirection};
 use mcp_revisions_schema::spec::Extension;
-use mcp_revisions_schema::{Error, RevisionModel};
+use mcp_revisions_schema::{Error, Markdown, RevisionModel};
 
 /// The facts about the revisions for the crate of conversions.
 #[derive(Debug)]
@@ -164,18 +166,30 @@ pub(super) fn way(
     types: &TokenStream,
 ) -> TokenStream {
     let [from, to] = plan.pair.ends(way);
-    let about = format!(" From {from} to {to}.");
+    let about = Markdown::from("From ")
+        .then(Markdown::prose(from))
+        .then(" to ");
+    let about = inner_doc(&about.then(Markdown::prose(to)).then("."));
     let modules: Vec<_> = areas.iter().map(|area| format_ident!("{area}")).collect();
     quote! {
-        #![doc = #about]
+        #about
         #(mod #modules;)*
         mcp_convert::steps! { #types }
     }
 }
 
+/// Returns a line about the two ends of a pair.
+fn between(before: &'static str, plan: &PairPlan) -> TokenStream {
+    let RevisionPair { old, new, .. } = &plan.pair;
+    let ends = Markdown::prose(old)
+        .then(" and ")
+        .then(Markdown::prose(new));
+    inner_doc(&Markdown::from(before).then(ends).then("."))
+}
+
 /// Returns the text of the module of a pair; `file` is named in errors.
 pub(super) fn pair(plan: &PairPlan, file: &str) -> Result<String, Error> {
-    let about = format!(" Between {} and {}.", plan.pair.old, plan.pair.new);
+    let about = between("Between ", plan);
     let [up, down] = StepDirection::BOTH.map(|way| plan.pair.step(way));
     let (old, new) = (&plan.pair.old, &plan.pair.new);
     let methods: Vec<_> = plan.methods.iter().filter_map(|method| {
@@ -235,7 +249,7 @@ pub(super) fn pair(plan: &PairPlan, file: &str) -> Result<String, Error> {
     let tables = uses(quote!(mcp_convert::dynamic), &tables);
     let direction = uses(quote!(mcp_wire), &["Direction"]);
     let head = quote! {
-        #![doc = #about]
+        #about
         pub(crate) mod down;
         pub(crate) mod rules;
         pub(crate) mod up;
@@ -248,10 +262,7 @@ pub(super) fn pair(plan: &PairPlan, file: &str) -> Result<String, Error> {
 
 /// Returns the rules of a pair, as conversions are handed them.
 pub(super) fn rules(plan: &PairPlan) -> TokenStream {
-    let about = format!(
-        " The rules between {} and {}.",
-        plan.pair.old, plan.pair.new
-    );
+    let about = between("The rules between ", plan);
     let statics = plan.rules.iter().map(|facts| {
         let RuleFacts {
             id,
@@ -260,7 +271,7 @@ pub(super) fn rules(plan: &PairPlan) -> TokenStream {
             trivial,
             reason,
         } = facts;
-        let (name, doc) = (name(id), format!(" `{id}`"));
+        let (name, doc) = (name(id), doc(&Markdown::code(id)));
         let losing = severity.map(severity_constant).map(|it| quote!(.losing(#it)));
         let with_lesser = lesser.map(severity_constant).map(|it| quote!(.lesser(#it)));
         let with_trivial = trivial.as_ref().map(|trivial| {
@@ -269,7 +280,7 @@ pub(super) fn rules(plan: &PairPlan) -> TokenStream {
             quote!(.trivial(&[#(#values),*], #members))
         });
         quote! {
-            #[doc = #doc]
+            #(#doc)*
             pub(crate) static #name: Rule = Rule::new(#id, #reason) #losing #with_lesser #with_trivial;
         }
     });
@@ -277,7 +288,7 @@ pub(super) fn rules(plan: &PairPlan) -> TokenStream {
     let severities = uses(quote!(mcp_convert), &["Severity"], |_| loses);
     let all = plan.rules.iter().map(|facts| name(&facts.id));
     quote! {
-        #![doc = #about]
+        #about
         #severities
         use mcp_convert::Rule;
         #(#statics)*
@@ -427,7 +438,7 @@ pub(super) fn files(plans: &[PairPlan], facts: &ShimFacts<'_>) -> Result<CrateFi
             let extension = facts.extension(&plan.pair).map(|of| of.folder.as_str());
             let later = facts.is_of_later_core(&plan.pair);
             let leads_to_later = facts.leads_to_later_core(&plan.pair);
-            context! { name => plan.pair.module(), gate => facts.gate(&plan.pair), extension, later, leads_to_later }
+            context! { name => plan.pair.module(), gate => facts.gate(&plan.pair).map(fragment), extension, later, leads_to_later }
         })
         .collect();
     let folders = |later: bool| -> Vec<Value> {
@@ -464,7 +475,7 @@ pub(super) fn files(plans: &[PairPlan], facts: &ShimFacts<'_>) -> Result<CrateFi
         own.chain([format!("mcp-hooks/{}", feature.name)]).collect()
     });
     let all = context! {
-        header => header(),
+        header => fragment(header()),
         command => COMMAND,
         version => VERSION,
         revisions,
@@ -472,7 +483,7 @@ pub(super) fn files(plans: &[PairPlan], facts: &ShimFacts<'_>) -> Result<CrateFi
         extensions => folders(false),
         later_cores => folders(true),
         added => added.into_iter().collect::<Vec<_>>(),
-        features,
+        features => fragment(features),
     };
     rendered("shims", TEMPLATES, &all)
 }

@@ -461,6 +461,45 @@ fn another_state_of_an_extension_is_compared_with_it() {
     }
 }
 
+/// A protocol that has a method, or definitions, that are called like those of an extension, and some that are alike.
+#[test]
+fn a_protocol_of_its_own_is_not_taken_for_an_extension() {
+    let request = |method: &str| {
+        let method = serde_json::json!({"type": "string", "const": method});
+        serde_json::json!({"type": "object", "properties": {"method": method}, "required": ["method"]})
+    };
+    let dice: serde_json::Value = serde_json::from_str(DICE).unwrap();
+    let other = serde_json::json!({"type": "object", "properties": {"other": {"type": "string"}}});
+    for spec in [Spec::from_files(files()).unwrap(), core().spec().unwrap()] {
+        let mut foreign = serde_json::json!({
+            "$schema": dice["$schema"],
+            "$defs": {
+                "RequestId": dice["$defs"]["RequestId"],
+                "Result": other, "Level": other, "Word": other,
+                "RollRequest": request("dice/roll"),
+                "SendRequest": request("message/send"),
+                "StreamRequest": request("message/stream"),
+            },
+        });
+        for _ in 0..2 {
+            let text = foreign.to_string();
+            let file = Alone {
+                text: &text,
+                file: "foreign.json",
+                package: "foreign",
+                wire: WireSource::Version("0.1"),
+                sha256: "",
+            };
+            let made = alone(&spec, &file).unwrap();
+            assert!(!made.files["src/lib.rs"].contains("xtension"), "{text}");
+            says(&sources(&made), "pub struct Word ");
+            // With no other method than the one that is shared.
+            let all = foreign["$defs"].as_object_mut().unwrap();
+            all.retain(|name, _| !matches!(name.as_str(), "SendRequest" | "StreamRequest"));
+        }
+    }
+}
+
 /// The crate that `generate --schema FILE` makes of the extension.
 fn made(spec: &Spec, package: &str, wire: WireSource<'_>) -> Crate {
     let file = Alone {

@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 mod keywords;
 mod names;
 mod size;
+mod texts;
 
 use crate::refusal::helpful;
 use crate::specs::{files, released};

@@ -1,6 +1,7 @@
 //! A draft beside the latest release: what is planned between the two, and whether peers are spoken to in it.
 
 use crate::changes::apply;
+use crate::says;
 use crate::specs::{
     covered, filled, last_pair, latest, planned, planned_by, twin as spec,
     twin_directory as directory,
@@ -89,6 +90,75 @@ fn a_renamed_method_is_one_method_by_a_rule() {
             true
         )
     );
+}
+
+/// A member that has another name in several types is one row, and the row settles all of it.
+#[test]
+fn a_member_under_another_name_is_one_proposed_row() {
+    let mut spec = spec();
+    let types = [
+        "BlobResourceContents",
+        "TextResourceContents",
+        "Resource",
+        "ImageContent",
+    ];
+    for name in types {
+        let schema = schema(&mut spec, "draft");
+        let members = schema["$defs"][name]["properties"].as_object_mut().unwrap();
+        let mime = members.remove("mimeType").unwrap();
+        members.insert("mediaType".to_owned(), mime);
+        if let Some(required) = schema["$defs"][name]["required"].as_array_mut() {
+            for one in required.iter_mut().filter(|one| **one == json!("mimeType")) {
+                *one = json!("mediaType");
+            }
+        }
+    }
+    let open = planned(&spec).open;
+    let [one] = &open[..] else {
+        panic!("{open:#?}");
+    };
+    says(
+        &one.settle.stub,
+        "[[rename]]\nold = \"*.mimeType\"\nnew = \"*.mediaType\"",
+    );
+    let plan = planned_by(&spec, &filled(&one.settle.stub)).unwrap();
+    assert_eq!(plan.open, []);
+}
+
+/// The same about a member of several types is one rule with a list; what protects against harm is lost with that severity.
+#[test]
+fn a_member_of_several_types_is_one_proposed_rule_of_its_severity() {
+    let mut spec = spec();
+    for step in [
+        "take ToolAnnotations/properties/destructiveHint",
+        "take ToolAnnotations/properties/readOnlyHint",
+        "take CallToolResult/properties/isError",
+        "take ResourceLink/properties/size",
+        "take Resource/properties/size",
+    ] {
+        apply(schema(&mut spec, "draft"), step);
+    }
+    let open = planned(&spec).open;
+    let stub = |place: &str| {
+        let found = open.iter().find(|one| one.place == place);
+        &found
+            .unwrap_or_else(|| panic!("{place}: {open:#?}"))
+            .settle
+            .stub
+    };
+    let both = stub("Resource.size, ResourceLink.size");
+    says(
+        both,
+        "at = [\n  \"Resource.size\",\n  \"ResourceLink.size\",\n]",
+    );
+    says(both, "severity = \"semantic\"");
+    for place in [
+        "ToolAnnotations.destructiveHint",
+        "ToolAnnotations.readOnlyHint",
+        "CallToolResult.isError",
+    ] {
+        says(stub(place), "severity = \"safety\"");
+    }
 }
 
 /// A method that is gone and one that came with the same types may be one: the row that says so settles both, and what
@@ -518,7 +588,7 @@ fn a_value_that_only_one_side_has_is_covered_by_its_rule() {
     draft["$defs"]["Role"]["enum"] = json!(["assistant", "system", "user"]);
     draft["$defs"]["Prompt"]["properties"]["description"] =
         json!({ "type": ["integer", "string"] });
-    let hook = "[[rule]]\nid = \"prompt-description\"\nat = \"Prompt.description\"\ndown = \"drop\"\nloss = \"semantic\"\nreason = \"x\"\nsource = \"x\"\nexample = [{ type = \"Prompt\", input = '{}', output = '{}' }]\n";
+    let hook = "[[rule]]\nid = \"prompt-description\"\nat = \"Prompt.description\"\ndown = \"drop\"\nseverity = \"semantic\"\nreason = \"x\"\nsource = \"x\"\nexample = [{ type = \"Prompt\", input = '{}', output = '{}' }]\n";
     let plan = planned_by(&spec, hook).unwrap();
     let sources = SideSources::read(&spec).unwrap();
     let diff =

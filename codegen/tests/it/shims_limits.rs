@@ -319,6 +319,24 @@ fn a_member_that_may_go_by_another_name_is_said_to() {
         take Resource/properties/mimeType";
     *schema = changed(&serde_json::from_str(schema).unwrap(), steps).to_string();
     let open = SpecGaps::of(&SpecDirectory::from_files(files).spec().unwrap());
+    let [one] = &open.decisions[..] else {
+        panic!("{:#?}", open.decisions);
+    };
+    says(
+        &one.open,
+        "`mimeType` of `Resource` is gone, and `mediaType` came",
+    );
+    says(
+        &one.settle.stub,
+        "old = \"Resource.mimeType\"\nnew = \"Resource.mediaType\"",
+    );
+    // Names without a word in common may be of two members.
+    let steps = "put Resource/properties/colour {\"type\": \"string\"}\n\
+        take Resource/properties/mimeType";
+    let mut files = crate::specs::twin_directory().files().clone();
+    let schema = files.get_mut("draft/schema.json").unwrap();
+    *schema = changed(&serde_json::from_str(schema).unwrap(), steps).to_string();
+    let open = SpecGaps::of(&SpecDirectory::from_files(files).spec().unwrap());
     let told: Vec<_> = (open.decisions.iter())
         .map(|one| {
             (
@@ -327,7 +345,7 @@ fn a_member_that_may_go_by_another_name_is_said_to() {
             )
         })
         .collect();
-    assert!(told.contains(&("Resource.mediaType", true)), "{told:?}");
+    assert!(told.contains(&("Resource.colour", true)), "{told:?}");
     assert!(told.contains(&("Resource.mimeType", true)), "{told:?}");
 }
 
@@ -528,8 +546,8 @@ fn a_proposed_row_says_what_it_comes_to() {
     let stubs = stubs.collect::<String>();
     // What the new revision always has is made anew, and so not carried; the others return no value.
     for said in [
-        "down = { implied = 3 }\nloss = \"semantic\"\ncarry = false\n",
-        "at = \"Prompt.description\"\nup = { default = {} }\nloss = \"semantic\"\ncarry = false\n",
+        "down = { implied = 3 }\nseverity = \"semantic\"\ncarry = false\n",
+        "at = \"Prompt.description\"\nup = { default = {} }\nseverity = \"semantic\"\ncarry = false\n",
         "input = '', output = 'rejected -32601' }",
         "input = '', output = 'dropped' }",
     ] {

@@ -1,5 +1,6 @@
 //! Every rule of every pair is needed, and no rule that is not is let through.
 
+use mcp_revisions_plans::rules::PairRules;
 use mcp_revisions_schema::Models;
 use mcp_revisions_schema::pair::RevisionPair;
 use mcp_revisions_schema::spec::rules::RuleFile;
@@ -127,8 +128,8 @@ fn a_rule_that_nothing_needs_is_an_error_with_its_line() {
     let spec = spec();
     let models = Models::build(spec).unwrap();
     let useless = [
-        "[[rule]]\nid = \"x\"\nat = \"Tool.nothing\"\ndown = \"drop\"\nloss = \"cosmetic\"\nreason = \"x\"\nsource = \"x\"\nexample = [{ type = \"Tool\", input = '{}', output = '{}' }]\n",
-        "[[rule]]\nid = \"x\"\nat = \"Tool.name\"\nup = \"drop\"\nloss = \"cosmetic\"\nreason = \"x\"\nsource = \"x\"\nexample = [{ type = \"Tool\", input = '{}', output = '{}' }]\n",
+        "[[rule]]\nid = \"x\"\nat = \"Tool.nothing\"\ndown = \"drop\"\nseverity = \"cosmetic\"\nreason = \"x\"\nsource = \"x\"\nexample = [{ type = \"Tool\", input = '{}', output = '{}' }]\n",
+        "[[rule]]\nid = \"x\"\nat = \"Tool.name\"\nup = \"drop\"\nseverity = \"cosmetic\"\nreason = \"x\"\nsource = \"x\"\nexample = [{ type = \"Tool\", input = '{}', output = '{}' }]\n",
         "[[rule]]\nid = \"x\"\nat = \"Tool\"\ndown = { before = \"x\" }\nreason = \"x\"\nsource = \"x\"\nexample = [{ type = \"Tool\", input = '{}', output = '{}' }]\n",
         "[[rule]]\nid = \"x\"\nat = \"Tool\"\ndown = { before = \"x\" }\ncovers = [\"name\"]\nreason = \"x\"\nsource = \"x\"\nexample = [{ type = \"Tool\", input = '{}', output = '{}' }]\n",
         "[[rename]]\nold = \"Tool\"\nnew = \"Prompt\"\nreason = \"x\"\n",
@@ -216,12 +217,13 @@ fn a_rule_that_says_too_little_is_an_error() {
     ] {
         assert!(file.text.contains(from), "{from}");
         let text = file.text.replacen(from, to, 1);
-        let error = mcp_revisions_plans::plan_pair(
-            &models,
-            &models.shim_pairs()[0],
-            RuleFile::new(file.path.as_str(), text),
-        )
-        .unwrap_err();
+        let file = RuleFile::new(file.path.as_str(), text);
+        let error = match PairRules::read(file.clone()) {
+            Err(error) => error,
+            Ok(_) => {
+                mcp_revisions_plans::plan_pair(&models, &models.shim_pairs()[0], file).unwrap_err()
+            }
+        };
         assert!(error.to_string().contains(told), "{told}: {error}");
     }
 }
@@ -247,9 +249,9 @@ fn a_rule_without_an_example_is_an_error() {
         let rules = file.text.matches("reason = ").count()
             - file.text.matches("[[also]]").count()
             - file.text.matches("[[rename]]").count();
-        let planned = mcp_revisions_plans::plan_pair(&models, &pair, file);
-        // A draft may have no rules yet; what it leaves open is listed, and no error.
-        let error = planned.map_or_else(|error| error.to_string(), |_| String::new());
+        // A plan does without: what is generated first is what examples are tried on.
+        let read = PairRules::read(file);
+        let error = read.map_or_else(|error| error.to_string(), |_| String::new());
         let ids: mcp_revisions_schema::sorted::SortedSet<&str> = (error.lines())
             .filter(|line| line.contains("it carries no `example`"))
             .filter_map(|line| line.split('`').nth(1))

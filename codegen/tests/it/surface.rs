@@ -61,7 +61,7 @@ fn what_an_extension_changes_or_names_no_more_is_refused_and_a_type_of_its_revis
         assert!(text.contains(from), "{text}");
         *text = text.replacen(from, to, 1);
     };
-    let (tasks, shared) = ("mcp-ext-tasks", "v2024_11_05_to_v2026_07_28/lifecycle.rs");
+    let (tasks, shared) = ("mcp-ext-tasks", "v2024_11_05_on/lifecycle.rs");
     // A type of the revision in the type of a field, a method, a name of the revision, and a name of the runtime.
     let field = "pub input_requests: InputRequests";
     let optional = "pub input_requests: Option<InputRequests>";
@@ -105,7 +105,7 @@ fn a_new_release_moves_types_between_crates_and_changes_none() {
     shapes.push_str(
         "\n[[shape]]\nat = \"Icon.sizes\"\nas = \"json\"\nsince = \"next\"\nreason = \"x\"\n",
     );
-    let rule = "[[rule]]\nid = \"sizes\"\nat = \"Icon.sizes\"\nup = \"drop\"\ndown = \"drop\"\nloss = \"cosmetic\"\nreason = \"x\"\nsource = \"x\"\nexample = [\n  { type = \"Icon\", way = \"up\", input = '{\"src\":\"a\",\"sizes\":[\"1x1\"]}', output = '{\"src\":\"a\"}', loses = [\"/sizes\"] },\n  { type = \"Icon\", way = \"down\", input = '{\"src\":\"a\",\"sizes\":[\"1x1\"]}', output = '{\"src\":\"a\"}', loses = [\"/sizes\"] },\n]\n";
+    let rule = "[[rule]]\nid = \"sizes\"\nat = \"Icon.sizes\"\nup = \"drop\"\ndown = \"drop\"\nseverity = \"cosmetic\"\nreason = \"x\"\nsource = \"x\"\nexample = [\n  { type = \"Icon\", way = \"up\", input = '{\"src\":\"a\",\"sizes\":[\"1x1\"]}', output = '{\"src\":\"a\"}', loses = [\"/sizes\"] },\n  { type = \"Icon\", way = \"down\", input = '{\"src\":\"a\",\"sizes\":[\"1x1\"]}', output = '{\"src\":\"a\"}', loses = [\"/sizes\"] },\n]\n";
     files.insert(format!("shims/{}..next.toml", latest.id), rule.to_owned());
     assert_eq!(checked(&stands, files), Ok(()));
 }

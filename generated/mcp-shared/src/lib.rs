@@ -28,7 +28,7 @@ pub mod v2024_11_05_to_v2025_11_25;
 
 #[cfg(any(feature = "v2024-11-05", feature = "v2025-03-26", feature = "v2025-06-18", feature = "v2025-11-25", feature = "v2026-07-28-rc", feature = "v2026-07-28"))]
 #[doc(hidden)]
-pub mod v2024_11_05_to_v2026_07_28;
+pub mod v2024_11_05_on;
 
 #[cfg(any(feature = "v2024-11-05", feature = "v2025-06-18"))]
 #[doc(hidden)]
@@ -44,7 +44,7 @@ pub mod v2025_03_26_to_v2025_11_25;
 
 #[cfg(any(feature = "v2025-03-26", feature = "v2025-06-18", feature = "v2025-11-25", feature = "v2026-07-28-rc", feature = "v2026-07-28"))]
 #[doc(hidden)]
-pub mod v2025_03_26_to_v2026_07_28;
+pub mod v2025_03_26_on;
 
 #[cfg(any(feature = "v2025-06-18", feature = "v2025-11-25"))]
 #[doc(hidden)]
@@ -52,15 +52,15 @@ pub mod v2025_06_18_to_v2025_11_25;
 
 #[cfg(any(feature = "v2025-06-18", feature = "v2025-11-25", feature = "v2026-07-28-rc", feature = "v2026-07-28"))]
 #[doc(hidden)]
-pub mod v2025_06_18_to_v2026_07_28;
+pub mod v2025_06_18_on;
 
 #[cfg(any(feature = "v2025-11-25", feature = "v2026-07-28-rc", feature = "v2026-07-28"))]
 #[doc(hidden)]
-pub mod v2025_11_25_to_v2026_07_28;
+pub mod v2025_11_25_on;
 
 #[cfg(any(feature = "v2026-07-28-rc", feature = "v2026-07-28"))]
 #[doc(hidden)]
-pub mod v2026_07_28_rc_to_v2026_07_28;
+pub mod v2026_07_28_rc_on;
 
 /// The types of 2024-11-05 that other revisions have, too.
 #[cfg(feature = "v2024-11-05")]
@@ -68,32 +68,32 @@ pub mod v2024_11_05 {
     #[doc(inline)]
     pub use crate::v2024_11_05_and_v2025_06_18::*;
     #[doc(inline)]
+    pub use crate::v2024_11_05_on::*;
+    #[doc(inline)]
     pub use crate::v2024_11_05_to_v2025_03_26::*;
     #[doc(inline)]
     pub use crate::v2024_11_05_to_v2025_06_18::*;
     #[doc(inline)]
     pub use crate::v2024_11_05_to_v2025_11_25::*;
-    #[doc(inline)]
-    pub use crate::v2024_11_05_to_v2026_07_28::*;
 }
 
 /// The types of 2025-03-26 that other revisions have, too.
 #[cfg(feature = "v2025-03-26")]
 pub mod v2025_03_26 {
     #[doc(inline)]
+    pub use crate::v2024_11_05_on::*;
+    #[doc(inline)]
     pub use crate::v2024_11_05_to_v2025_03_26::*;
     #[doc(inline)]
     pub use crate::v2024_11_05_to_v2025_06_18::*;
     #[doc(inline)]
     pub use crate::v2024_11_05_to_v2025_11_25::*;
     #[doc(inline)]
-    pub use crate::v2024_11_05_to_v2026_07_28::*;
+    pub use crate::v2025_03_26_on::*;
     #[doc(inline)]
     pub use crate::v2025_03_26_to_v2025_06_18::*;
     #[doc(inline)]
     pub use crate::v2025_03_26_to_v2025_11_25::*;
-    #[doc(inline)]
-    pub use crate::v2025_03_26_to_v2026_07_28::*;
 }
 
 /// The types of 2025-06-18 that other revisions have, too.
@@ -102,68 +102,68 @@ pub mod v2025_06_18 {
     #[doc(inline)]
     pub use crate::v2024_11_05_and_v2025_06_18::*;
     #[doc(inline)]
+    pub use crate::v2024_11_05_on::*;
+    #[doc(inline)]
     pub use crate::v2024_11_05_to_v2025_06_18::*;
     #[doc(inline)]
     pub use crate::v2024_11_05_to_v2025_11_25::*;
     #[doc(inline)]
-    pub use crate::v2024_11_05_to_v2026_07_28::*;
+    pub use crate::v2025_03_26_on::*;
     #[doc(inline)]
     pub use crate::v2025_03_26_to_v2025_06_18::*;
     #[doc(inline)]
     pub use crate::v2025_03_26_to_v2025_11_25::*;
     #[doc(inline)]
-    pub use crate::v2025_03_26_to_v2026_07_28::*;
+    pub use crate::v2025_06_18_on::*;
     #[doc(inline)]
     pub use crate::v2025_06_18_to_v2025_11_25::*;
-    #[doc(inline)]
-    pub use crate::v2025_06_18_to_v2026_07_28::*;
 }
 
 /// The types of 2025-11-25 that other revisions have, too.
 #[cfg(feature = "v2025-11-25")]
 pub mod v2025_11_25 {
     #[doc(inline)]
+    pub use crate::v2024_11_05_on::*;
+    #[doc(inline)]
     pub use crate::v2024_11_05_to_v2025_11_25::*;
     #[doc(inline)]
-    pub use crate::v2024_11_05_to_v2026_07_28::*;
+    pub use crate::v2025_03_26_on::*;
     #[doc(inline)]
     pub use crate::v2025_03_26_to_v2025_11_25::*;
     #[doc(inline)]
-    pub use crate::v2025_03_26_to_v2026_07_28::*;
+    pub use crate::v2025_06_18_on::*;
     #[doc(inline)]
     pub use crate::v2025_06_18_to_v2025_11_25::*;
     #[doc(inline)]
-    pub use crate::v2025_06_18_to_v2026_07_28::*;
-    #[doc(inline)]
-    pub use crate::v2025_11_25_to_v2026_07_28::*;
+    pub use crate::v2025_11_25_on::*;
 }
 
 /// The types of 2026-07-28-rc that other revisions have, too.
 #[cfg(feature = "v2026-07-28-rc")]
 pub mod v2026_07_28_rc {
     #[doc(inline)]
-    pub use crate::v2024_11_05_to_v2026_07_28::*;
+    pub use crate::v2024_11_05_on::*;
     #[doc(inline)]
-    pub use crate::v2025_03_26_to_v2026_07_28::*;
+    pub use crate::v2025_03_26_on::*;
     #[doc(inline)]
-    pub use crate::v2025_06_18_to_v2026_07_28::*;
+    pub use crate::v2025_06_18_on::*;
     #[doc(inline)]
-    pub use crate::v2025_11_25_to_v2026_07_28::*;
+    pub use crate::v2025_11_25_on::*;
     #[doc(inline)]
-    pub use crate::v2026_07_28_rc_to_v2026_07_28::*;
+    pub use crate::v2026_07_28_rc_on::*;
 }
 
 /// The types of 2026-07-28 that other revisions have, too.
 #[cfg(feature = "v2026-07-28")]
 pub mod v2026_07_28 {
     #[doc(inline)]
-    pub use crate::v2024_11_05_to_v2026_07_28::*;
+    pub use crate::v2024_11_05_on::*;
     #[doc(inline)]
-    pub use crate::v2025_03_26_to_v2026_07_28::*;
+    pub use crate::v2025_03_26_on::*;
     #[doc(inline)]
-    pub use crate::v2025_06_18_to_v2026_07_28::*;
+    pub use crate::v2025_06_18_on::*;
     #[doc(inline)]
-    pub use crate::v2025_11_25_to_v2026_07_28::*;
+    pub use crate::v2025_11_25_on::*;
     #[doc(inline)]
-    pub use crate::v2026_07_28_rc_to_v2026_07_28::*;
+    pub use crate::v2026_07_28_rc_on::*;
 }

@@ -75,7 +75,7 @@ fn a_server_that_is_told_to_stop_ends_though_its_input_is_open() {
     assert_eq!((text.as_str(), status.success()), ("stopped\n", true));
 }
 
-/// Nor does a call at work, and whoever sends a second signal does not wait.
+/// Nor does a call at work: a second signal ends the server at once.
 #[test]
 #[cfg(unix)]
 fn a_second_signal_ends_a_server_with_a_call_at_work() {

@@ -352,6 +352,9 @@ impl<'m> Planner<'m> {
             })
             .unwrap_or_default();
         let open = format!("{now} has no such member; it is {ty}, {presence} in {before}{hint}");
+        if let Some(twin) = alike {
+            self.found.alike(place, self.way, twin);
+        }
         // The way back fills in the default again, so the proposed row records only another value.
         let default = words::default(self.from, source);
         if let (Presence::Required, Some(value)) = (&source.presence, default) {

@@ -74,8 +74,17 @@ impl PairRules {
     /// Returns an error for a text that is not TOML, with its line, and for rules that contradict themselves.
     pub fn read(file: RuleFile) -> Result<Self, Error> {
         let rules = Self::unfinished(file)?;
-        Error::check(sound::faults(&rules.file, &rules.rows))?;
+        let mut faults = rules.faults();
+        faults.extend(sound::unexemplified(&rules.file, &rules.rows));
+        faults.sort_by_key(|error| error.place().1);
+        Error::check(faults)?;
         Ok(rules)
+    }
+
+    /// Returns what is wrong with the rules by themselves, apart from their examples: nothing has to be tried before there is a
+    /// conversion.
+    pub(crate) fn faults(&self) -> Vec<Error> {
+        sound::faults(&self.file, &self.rows)
     }
 
     /// Returns the same of rules that need not say all that rules have to say.

@@ -390,7 +390,7 @@ pub enum SessionFact {
 }
 
 /// The severity of a loss.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RuleSeverity {
     /// It shows, and no more.

@@ -59,7 +59,6 @@ pub(super) fn faults(file: &RuleFile, rows: &RuleTables) -> Vec<Error> {
                 "another rule of this pair has the id: make them one, whose `at` or `name` is a list, or name them apart",
             );
         }
-        row.faults().iter().for_each(|problem| fault(problem));
     }
     for (offset, row) in placed(&rows.rename).filter(|(_, row)| !row.method) {
         // `Type.member` and a name alone: a member cannot become a type.
@@ -85,6 +84,18 @@ pub(super) fn faults(file: &RuleFile, rows: &RuleTables) -> Vec<Error> {
     }
     errors.sort_by_key(|error| error.place().1);
     errors
+}
+
+/// Every rule whose examples cannot be tried, or that lacks one.
+pub(super) fn unexemplified(file: &RuleFile, rows: &RuleTables) -> Vec<Error> {
+    let mut told: Vec<ExemplifiedRow<'_>> = rows.told().collect();
+    told.sort_by_key(|row| row.offset);
+    let of = |row: &ExemplifiedRow<'_>| {
+        let faults = row.faults().into_iter();
+        let told = faults.map(|problem| error(file, row.offset, row.id, &problem, row.reason));
+        told.collect::<Vec<_>>()
+    };
+    told.iter().flat_map(of).collect()
 }
 
 /// Returns whether a constant can be named after an id, and no other id gives the same name.

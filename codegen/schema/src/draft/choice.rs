@@ -120,7 +120,7 @@ impl DraftBuilder<'_> {
             "expected choices whose Rust names differ and are free, found `{name}` among those of {strings:?}"
         );
         let answer = "it is any string".to_owned();
-        let settle = erratum(self.scope, &at, Some(&expect), "remove = true");
+        let settle = erratum(self.scope, &[&at], Some(&expect), "remove = true");
         let place = node.pointer.clone();
         self.decide(
             self.scope

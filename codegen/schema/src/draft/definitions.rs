@@ -9,12 +9,12 @@ use serde_json::Value;
 use super::flatten::flatten;
 use super::names::{DraftNames, rust_name};
 use super::open::unknown;
-use crate::Error;
 use crate::decision::{Decision, Scope};
 use crate::model::{BuiltModel, Model, Shape, Ty, TypeDef};
 use crate::naming::is_path;
 use crate::rules::{HeldRules, ShapeAs};
 use crate::schema::{Additional, JsonType, Schema, SchemaNode, Unsupported};
+use crate::{Error, Markdown};
 use hoist::Hoisted;
 
 /// Maximum depth of generics within each other: readers, and the stack of a Rust parser, have an end.
@@ -28,7 +28,7 @@ pub(super) fn shaped(
     schema: &Schema,
     scope: &Scope,
     rules: &HeldRules<'_>,
-    prose: &SortedMap<String, String>,
+    prose: &SortedMap<String, Markdown>,
 ) -> Result<BuiltModel, Error> {
     let (names, mut decisions) = DraftNames::of(schema, scope, rules);
     decisions.extend(unknown(schema, scope));
@@ -65,12 +65,12 @@ pub(super) struct DraftBuilder<'s> {
     pub(super) schema: &'s Schema,
     pub(super) scope: &'s Scope,
     pub(super) rules: &'s HeldRules<'s>,
-    upstream: &'s SortedMap<String, String>,
+    upstream: &'s SortedMap<String, Markdown>,
     names: DraftNames,
     /// Definitions that are done, or on their way.
     begun: SortedSet<String>,
     types: SortedMap<String, TypeDef>,
-    prose: SortedMap<String, String>,
+    prose: SortedMap<String, Markdown>,
     /// The decisions of definitions that are done.
     settled: Vec<Decision>,
     /// The changes for the definition that is under way.

@@ -16,6 +16,7 @@ use crate::naming::numbered;
 use crate::spec::extensions::{FACTS, FOLDER};
 use crate::spec::methods::{MethodRules, RequestResult, ResultRule, answer, is_area, module};
 use crate::spec::roles::{self, MessageRole, ROLES};
+use crate::spec::toml_text::quoted;
 
 /// Pairs each method with what answers it, by a rule where the schema does not pair it.
 ///
@@ -213,9 +214,9 @@ impl<'m> Pairing<'m> {
         );
         let answer = format!("`{name}` is no method that is known; {messages} are types");
         let at = format!("{place}/properties/method/const");
-        let replace = format!("replace = {:?}", format!("{name}2"));
+        let replace = format!("replace = {}", quoted(&format!("{name}2")));
         let expect = Value::from(name).to_string();
-        let settle = erratum(self.scope, &at, Some(&expect), &replace);
+        let settle = erratum(self.scope, &[&at], Some(&expect), &replace);
         self.scope
             .asks(QuestionKind::Direction, place, open, answer, settle)
     }
@@ -234,9 +235,12 @@ impl<'m> Pairing<'m> {
         let settle = match self.scope {
             Scope::Extension { name: of, .. } => Settle::of(
                 format!("{FOLDER}/{of}/{FACTS}"),
-                format!("name = {name:?}\narea = {area:?}\n"),
+                format!("name = {}\narea = {area:?}\n", quoted(name)),
             ),
-            _ => Settle::of(MethodRules::FILE, format!("[areas]\n{name:?} = {area:?}\n")),
+            _ => Settle::of(
+                MethodRules::FILE,
+                format!("[areas]\n{} = {area:?}\n", quoted(name)),
+            ),
         };
         Some(
             self.scope
@@ -262,12 +266,15 @@ impl<'m> Pairing<'m> {
                 format!("{nothing}: its row has no `result`"),
                 Settle::of(
                     format!("{FOLDER}/{of}/{FACTS}"),
-                    format!("name = {name:?}\nresult = {row:?}\n"),
+                    format!("name = {}\nresult = {row:?}\n", quoted(name)),
                 ),
             ),
             scope => {
                 let since = since(scope);
-                let row = format!("[[result]]\nmethod = {name:?}\nresult = {row:?}\n{since}");
+                let row = format!(
+                    "[[result]]\nmethod = {}\nresult = {row:?}\n{since}",
+                    quoted(name)
+                );
                 (nothing, Settle::of(MethodRules::FILE, row))
             }
         };

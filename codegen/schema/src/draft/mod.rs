@@ -19,12 +19,12 @@ mod strays;
 
 use crate::sorted::SortedMap;
 
-use crate::Error;
 use crate::decision::Scope;
 use crate::model::BuiltModel;
 use crate::rules::HeldRules;
 use crate::schema::Schema;
 use crate::spec::methods::MethodRules;
+use crate::{Error, Markdown};
 
 pub(crate) use cycles::cycles;
 pub(crate) use finite::ranks;
@@ -39,7 +39,7 @@ pub(crate) fn draft(
     scope: &Scope,
     rules: &HeldRules<'_>,
     methods: &MethodRules,
-    prose: &SortedMap<String, String>,
+    prose: &SortedMap<String, Markdown>,
 ) -> Result<BuiltModel, Error> {
     let mut built = definitions::shaped(schema, scope, rules, prose)?;
     aliases::settle(&mut built, &schema.file, scope)?;

@@ -4,10 +4,11 @@ use crate::Error;
 use crate::decision::{Decision, QuestionKind, Scope, Settle};
 use crate::naming::rule_id;
 use crate::pointer::unescaped;
-use crate::schema::{KNOWN, Schema, Unsupported};
+use crate::schema::{KNOWN, Schema, Unsupported, is_of_vendor};
+use crate::sorted::{SortedMap, SortedSet};
 use crate::spec::ERRATA;
 use crate::spec::extensions::{Dangling, FOLDER};
-use crate::spec::toml_text::quoted;
+use crate::spec::toml_text::{self, quoted};
 
 impl Unsupported {
     /// Returns the error of a schema that has no such answer; `file` is the schema.
@@ -39,22 +40,54 @@ pub(crate) fn type_rule(scope: &Scope, definition: &str, name: &str) -> Settle {
     Settle::of(file_of(scope, "names.toml"), row)
 }
 
-/// Lists unknown keywords: each has no effect, by the rules of JSON Schema.
+/// Lists unknown keywords: each has no effect, by the rules of JSON Schema. Those of a vendor are one question.
 pub(super) fn unknown(schema: &Schema, scope: &Scope) -> Vec<Decision> {
-    let of = |(pointer, value): &(String, serde_json::Value)| {
-        let keyword = pointer
-            .rsplit('/')
-            .next()
-            .map(unescaped)
-            .unwrap_or_default();
-        let mut settle = erratum(scope, pointer, Some(&value.to_string()), "remove = true");
-        let teach = "# or teach codegen/schema/src/schema/parse.rs what it means\n";
-        settle.stub.insert_str(0, teach);
-        let open = format!("expected {KNOWN}, found the keyword `{keyword}`");
-        let answer = format!("`{keyword}` says nothing of what is valid");
-        scope.asks(QuestionKind::Shape, pointer.clone(), open, answer, settle)
+    let name = |pointer: &str| {
+        let last = pointer.rsplit('/').next().unwrap_or_default();
+        unescaped(last).into_owned()
     };
-    schema.unknown.iter().map(of).collect()
+    let teach = "# or teach codegen/schema/src/schema/parse.rs what it means\n";
+    let asks = |pointer: &str, found: String, what: &str, mut settle: Settle| {
+        settle.stub.insert_str(0, teach);
+        let open = format!("expected {KNOWN}, found {found}");
+        let answer = format!("{what} says nothing of what is valid");
+        scope.asks(
+            QuestionKind::Shape,
+            pointer.to_owned(),
+            open,
+            answer,
+            settle,
+        )
+    };
+    let mut decisions = Vec::new();
+    let mut of_vendors: SortedMap<(String, String), Vec<&str>> = SortedMap::new();
+    for (pointer, value) in &schema.unknown {
+        let keyword = name(pointer);
+        if is_of_vendor(&keyword) {
+            let same = of_vendors.entry((keyword, value.to_string())).or_default();
+            same.push(pointer);
+            continue;
+        }
+        let settle = erratum(scope, &[pointer], Some(&value.to_string()), "remove = true");
+        let (found, what) = (format!("the keyword `{keyword}`"), format!("`{keyword}`"));
+        decisions.push(asks(pointer, found, &what, settle));
+    }
+    let all = of_vendors.values().flatten();
+    if let Some(first) = all.clone().min() {
+        let names: SortedSet<&str> = of_vendors.keys().map(|(name, _)| name.as_str()).collect();
+        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        let found = format!(
+            "keywords of a vendor at {} places: {}",
+            all.count(),
+            names.join(", ")
+        );
+        let rows = of_vendors
+            .iter()
+            .map(|((_, value), places)| erratum(scope, places, Some(value), "remove = true").stub);
+        let settle = Settle::of(errata_file(scope), rows.collect::<Vec<_>>().join("\n"));
+        decisions.push(asks(first, found, "each of them", settle));
+    }
+    decisions
 }
 
 /// Returns a name that is taken: the one that was given instead, and the row of `names.toml` that says another.
@@ -77,7 +110,12 @@ pub(super) fn renamed(
 /// references out.
 pub(crate) fn missing_definition(scope: &Scope, dangling: &Dangling) -> Settle {
     if let (Some(at), Some(inner)) = (dangling.definition(), &dangling.inner) {
-        return erratum(scope, &at, None, &format!("replace-json = '''{inner}'''"));
+        return erratum(
+            scope,
+            &[&at],
+            None,
+            &format!("replace-json = {}", toml_text::json(&inner.to_string())),
+        );
     }
     let id = rule_id(dangling.reference.trim_start_matches("#/$defs/"));
     let places = dangling
@@ -106,10 +144,11 @@ pub(super) fn file_of(scope: &Scope, name: &str) -> String {
 }
 
 /// Returns an erratum that is still to be given a reason; `expect` is what stands there, as JSON, or nothing.
-pub(super) fn erratum(scope: &Scope, at: &str, expect: Option<&str>, rest: &str) -> Settle {
-    let id = rule_id(at.trim_start_matches("/$defs/"));
+pub(super) fn erratum(scope: &Scope, at: &[&str], expect: Option<&str>, rest: &str) -> Settle {
+    let first = at.first().copied().unwrap_or_default();
+    let id = rule_id(first.trim_start_matches("/$defs/"));
     let expect = match expect {
-        Some(json) => format!("expect-json = '''{json}'''"),
+        Some(json) => format!("expect-json = {}", toml_text::json(json)),
         None => "expect-absent = true".to_owned(),
     };
     let since = match scope {
@@ -117,7 +156,8 @@ pub(super) fn erratum(scope: &Scope, at: &str, expect: Option<&str>, rest: &str)
         Scope::Revision(_) | Scope::Extension { .. } | Scope::Pair(_) => since(scope),
     };
     let row = format!(
-        "[[erratum]]\nid = {id:?}\nreason = \"\"\nsource = \"\"\n{since}at = {at:?}\n{expect}\n{rest}\n"
+        "[[erratum]]\nid = {id:?}\nreason = \"\"\nsource = \"\"\n{since}at = {}\n{expect}\n{rest}\n",
+        toml_text::one_or_many(at)
     );
     Settle::of(errata_file(scope), row)
 }

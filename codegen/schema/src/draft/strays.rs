@@ -9,6 +9,7 @@ use crate::pointer::escaped;
 use crate::schema::Schema;
 use crate::spec::extensions::{FACTS, FOLDER, stated_kind};
 use crate::spec::roles::{ROLES, likely_kind};
+use crate::spec::toml_text::{self, quoted};
 
 /// Returns what is listed among messages and is none: it can be no method. One erratum takes all of them from the list.
 pub(super) fn no_messages(
@@ -35,8 +36,8 @@ pub(super) fn no_messages(
             format!("# an erratum of what {list} lists\n"),
         )
     } else {
-        let replace = format!("replace-json = '''{}'''", references(&without));
-        erratum(scope, &list, Some(&references(&stands)), &replace)
+        let replace = format!("replace-json = {}", toml_text::json(&references(&without)));
+        erratum(scope, &[&list], Some(&references(&stands)), &replace)
     };
     let decision = |(place, open): (String, String)| {
         let open = format!("{open}, and `{union}` lists it");
@@ -87,8 +88,8 @@ pub(super) fn unlisted(
         } else {
             (at, None, format!("{{\"anyOf\": {all}}}"))
         };
-        let replace = format!("replace-json = '''{replace}'''");
-        erratum(scope, &at, expect.as_deref(), &replace)
+        let replace = format!("replace-json = {}", toml_text::json(&replace));
+        erratum(scope, &[&at], expect.as_deref(), &replace)
     };
     let decision = |stray: &(&TypeDef, String)| {
         let (def, method) = stray;
@@ -100,7 +101,8 @@ pub(super) fn unlisted(
                 Settle::of(
                     format!("{FOLDER}/{folder}/{FACTS}"),
                     format!(
-                        "[[method]]\nname = {method:?}\nsender = \"\"\n{}{}",
+                        "[[method]]\nname = {}\nsender = \"\"\n{}{}",
+                        quoted(method),
                         kind(method, name(def)),
                         since(scope)
                     ),

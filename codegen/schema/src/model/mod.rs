@@ -8,6 +8,7 @@ mod frame;
 mod plan;
 mod ty;
 
+use crate::Markdown;
 use crate::pointer;
 use crate::sorted::{SortedMap, SortedSet};
 
@@ -39,7 +40,7 @@ pub struct BuiltModel {
     /// The model.
     pub model: Model,
     /// Prose by `Type` or `Type.member`.
-    pub prose: SortedMap<String, String>,
+    pub prose: SortedMap<String, Markdown>,
     /// The open questions of the schema, each with a safe answer.
     pub decisions: Vec<Decision>,
 }

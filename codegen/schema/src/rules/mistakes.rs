@@ -1,5 +1,6 @@
 //! `mistakes.toml`: what stands for a mistake of a peer.
 
+use mcp_convert::Severity;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -22,6 +23,7 @@ pub(super) struct MistakeRules {
 pub(super) struct MistakeRule {
     at: OneOrMany<String>,
     fate: MistakeTreatment,
+    severity: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -38,6 +40,7 @@ struct MistakeToml {
     reads: Option<String>,
     only_but: Option<String>,
     keep: Option<Keep>,
+    severity: Option<String>,
     #[allow(dead_code, reason = "a rule must say why, for people")]
     reason: String,
     #[allow(dead_code, reason = "a rule must say what it rests on, for people")]
@@ -76,6 +79,8 @@ pub struct ModelMistake {
     pub member: String,
     /// The fate of the mistake.
     pub fate: MistakeTreatment,
+    /// The severity of a loss of the member, where it is not that of most.
+    pub severity: Option<String>,
 }
 
 /// The fate of a mistake, as `mcp_wire::mend::MistakeFate` has it; the texts are JSON.
@@ -169,7 +174,16 @@ impl TryFrom<MistakeToml> for MistakeRule {
                 ));
             }
         };
-        Ok(Self { at: row.at, fate })
+        let mut known = Severity::ALL.iter().map(|one| one.as_str());
+        let said = row.severity.as_deref();
+        if said.is_some_and(|said| !known.any(|one| one == said)) {
+            return Err(format!("`severity` of `{at}` is none of a loss"));
+        }
+        Ok(Self {
+            at: row.at,
+            fate,
+            severity: row.severity,
+        })
     }
 }
 
@@ -201,6 +215,7 @@ impl MistakeRule {
                 of: SortedSet::from_iter([ty.to_owned()]),
                 member: member.to_owned(),
                 fate: self.fate.clone(),
+                severity: self.severity.clone(),
             });
         }
         let all = models
@@ -248,6 +263,7 @@ impl MistakeRule {
                 member => member.to_owned(),
             },
             fate: self.fate.clone(),
+            severity: self.severity.clone(),
         })
     }
 }

@@ -8,6 +8,7 @@ pub mod applied;
 pub mod decimal;
 mod parse;
 
+pub(crate) use parse::is_of_vendor;
 pub use parse::{KNOWN, subschema};
 
 use crate::sorted::{SortedMap, SortedSet};

@@ -14,6 +14,11 @@ pub const KNOWN: &str = "a keyword that the generator understands";
 /// Keywords that say what a value looks like in a way that no [`SchemaNode`] has a member for.
 const MISFITS: &[&str] = &["$dynamicRef", "$recursiveRef"];
 
+/// Returns whether a keyword is of a vendor, and says nothing to anybody else.
+pub(crate) fn is_of_vendor(keyword: &str) -> bool {
+    keyword.starts_with("x-")
+}
+
 impl Schema {
     /// Reads a schema in canonical form; `file` is named in errors.
     ///
@@ -161,7 +166,9 @@ impl SchemaParser<'_> {
                     node.unsaid(key, value, at, KNOWN, &format!("the keyword `{key}`"));
                 }
                 _ => {
-                    node.unsaid.insert(key.clone(), value.clone());
+                    if !is_of_vendor(key) {
+                        node.unsaid.insert(key.clone(), value.clone());
+                    }
                     self.unknown.insert(at, value.clone());
                 }
             }

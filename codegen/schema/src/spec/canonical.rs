@@ -17,6 +17,7 @@ mod choices;
 mod exclusive;
 mod reference;
 mod restated;
+mod root;
 mod text;
 
 pub use text::to_text;
@@ -140,7 +141,7 @@ fn carried_over(upstream: &Value, file: &str) -> Result<(Value, Vec<(String, Str
     let defined = ["$defs", "definitions"]
         .iter()
         .filter_map(|key| root.get(*key)?.as_object());
-    if defined.map(Map::len).sum::<usize>() == 0 {
+    if defined.map(Map::len).sum::<usize>() == 0 && !root::is_type(root) {
         let expected = "definitions under `$defs` or `definitions`";
         let help = "is this the schema.json of a revision?";
         return Err(wrong("", expected, "none", help));
@@ -173,10 +174,13 @@ fn carried_over(upstream: &Value, file: &str) -> Result<(Value, Vec<(String, Str
     if walk.has_one_of {
         exclusive::respelled(&mut canonical);
     }
+    let mut refs = walk.refs;
+    let title = root.get("title").and_then(Value::as_str);
+    root::named(&mut canonical, &mut refs, title);
     if let Value::Object(root) = &mut canonical {
         root.insert("$schema".into(), DIALECT.into());
     }
-    Ok((canonical, walk.refs))
+    Ok((canonical, refs))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -381,8 +385,12 @@ impl CanonicalWalk<'_> {
             ),
             "$ref" if old => {
                 let mut members = sorted(siblings).into_iter();
-                let Some((sibling, _)) = members.find(|(key, _)| !is_prose(key) && *key != "$ref")
-                else {
+                // What says something of the file is no part of the type of its root.
+                let of_the_file = ["$id", "$schema", "definitions"];
+                let is_beside = |key: &str| {
+                    !is_prose(key) && key != "$ref" && (nested() || !of_the_file.contains(&key))
+                };
+                let Some((sibling, _)) = members.find(|(key, _)| is_beside(key)) else {
                     return Ok(());
                 };
                 let found = Value::from(format!("`$ref` beside `{sibling}`"));

@@ -19,3 +19,25 @@ pub fn key(name: &str) -> String {
         quoted(name)
     }
 }
+
+/// Returns the text of a JSON value as a value.
+#[must_use]
+pub fn json(text: &str) -> String {
+    if text.contains("'''") || text.contains('\u{7f}') {
+        quoted(text)
+    } else {
+        format!("'''{text}'''")
+    }
+}
+
+/// Returns texts as the value of a key: one by itself, several as a list.
+#[must_use]
+pub fn one_or_many(texts: &[&str]) -> String {
+    match texts {
+        [one] => quoted(one),
+        many => {
+            let lines = many.iter().map(|one| format!("  {},\n", quoted(one)));
+            format!("[\n{}]", lines.collect::<String>())
+        }
+    }
+}

@@ -15,15 +15,15 @@ use quote::{format_ident, quote};
 
 use super::same::{is_moved, moved, reduced};
 use super::scaffold;
-use crate::emit::{CrateFiles, in_box, named};
+use crate::emit::{CrateFiles, doc, in_box, inner_doc, named};
 use crate::format;
 use mcp_revisions_plans::UNDECIDED;
 use mcp_revisions_plans::plan::{
     Arm, ArmPlan, Becomes, Conversion, ConversionBody, Effect, PairEnd, PairPlan,
 };
-use mcp_revisions_schema::Error;
 use mcp_revisions_schema::naming::{pascal_case, snake_case};
 use mcp_revisions_schema::pair::StepDirection;
+use mcp_revisions_schema::{Error, Markdown};
 
 /// Returns the files of the crate of all pairs.
 ///
@@ -52,14 +52,16 @@ pub fn crate_files(plans: &[PairPlan], facts: &scaffold::ShimFacts) -> Result<Cr
                 let path = format!("src/{module}/{way}/{area}.rs");
                 let functions = conversions.iter().map(|one| emitter.function(one));
                 let body = format::parsed(quote!(#(#functions)*), &path)?;
-                let about = format!(" Types of {}, {way}.", area.replace('_', " "));
+                let about =
+                    Markdown::from("Types of ").then(Markdown::prose(&area.replace('_', " ")));
+                let about = inner_doc(&about.then(way.of(", up.", ", down.")));
                 let own = conversions
                     .iter()
                     .map(|one| emitter.of(&one.from, &one.to).name.to_string())
                     .collect();
                 let elsewhere = emitter.elsewhere(&body, &own);
                 let imports = scaffold::imports(plan, facts, &body, &elsewhere);
-                let text = format::below(quote!(#![doc = #about] #imports), body, &path)?;
+                let text = format::below(quote!(#about #imports), body, &path)?;
                 add(path, text);
             }
             let names: SortedSet<&str> = areas.keys().copied().collect();
@@ -183,14 +185,17 @@ impl Emitter {
         let from_type = Self::end(&source, from);
         let to_type = Self::end(&target, to);
         let inner = self.body(one, body, [&from_type, &to_type]);
-        let doc = format!(" `{}` to `{}`.", from.name(), to.name());
+        let about = Markdown::code(from.name())
+            .then(" to ")
+            .then(Markdown::code(to.name()));
+        let about = doc(&about.then("."));
         let context = (*effect != Effect::Exact).then(|| quote!(, cx: &mut Context));
         let result = match effect {
             Effect::Exact | Effect::Lossy => to_type,
             Effect::Fallible => quote!(Result<#to_type, Stop>),
         };
         quote! {
-            #[doc = #doc]
+            #(#about)*
             pub(crate) fn #name(value: #from_type #context) -> #result { #inner }
         }
     }

@@ -176,8 +176,9 @@ fn changes_are_open_as_removed(id: &str, anew: &Removed, [ever, open]: [&SpecGap
 /// The pairs and the places that are open.
 fn places(open: &SpecGaps) -> BTreeSet<(String, String)> {
     let decisions = open.decisions.iter();
-    decisions
-        .map(|open| (open.scope.to_string(), open.place.clone()))
+    // One decision may be of several places.
+    let of = decisions.map(|open| (open.scope.to_string(), open.place.split(", ")));
+    of.flat_map(|(scope, places)| places.map(move |place| (scope.clone(), place.to_owned())))
         .collect()
 }
 

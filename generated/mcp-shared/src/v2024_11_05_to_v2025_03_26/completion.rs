@@ -5,9 +5,9 @@
 
 use mcp_wire::{BareOf, Extra, Map};
 
-use crate::v2024_11_05_to_v2025_11_25::{CompleteResult, RequestMetaObject};
+use crate::v2024_11_05_on::CompleteRequestParamsArgument;
 
-use crate::v2024_11_05_to_v2026_07_28::CompleteRequestParamsArgument;
+use crate::v2024_11_05_to_v2025_11_25::{CompleteResult, RequestMetaObject};
 
 /// Client's request for suggestions while a user fills in an argument of a prompt or resource template.
 ///

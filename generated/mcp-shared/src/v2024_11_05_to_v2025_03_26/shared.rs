@@ -5,7 +5,7 @@
 
 use mcp_wire::{Extra, Map, Number};
 
-use crate::v2024_11_05_to_v2026_07_28::Role;
+use crate::v2024_11_05_on::Role;
 
 /// Hints from the sender about who an item is for and how much it matters; the client may ignore them.
 ///

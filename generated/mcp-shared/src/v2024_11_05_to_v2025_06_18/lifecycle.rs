@@ -5,9 +5,9 @@
 
 use mcp_wire::{BareOf, Extra, Json, Map};
 
-use crate::v2024_11_05_to_v2025_11_25::{EmptyResult, RequestMetaObject};
+use crate::v2024_11_05_on::RequestId;
 
-use crate::v2024_11_05_to_v2026_07_28::RequestId;
+use crate::v2024_11_05_to_v2025_11_25::{EmptyResult, RequestMetaObject};
 
 /// Sign that the sender gives up one of its own requests and will not use the answer; it may arrive after that answer.
 ///

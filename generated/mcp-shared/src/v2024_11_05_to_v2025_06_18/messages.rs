@@ -5,12 +5,12 @@
 
 use mcp_wire::{Extra, Json, Map};
 
+use crate::v2024_11_05_on::{ErrorObject, RequestId};
+
 use crate::v2024_11_05_to_v2025_11_25::{
     AnyResult, NotificationParams, PaginatedRequestParams, RequestMetaObject,
     RequestParams,
 };
-
-use crate::v2024_11_05_to_v2026_07_28::{ErrorObject, RequestId};
 
 /// Envelope either side sends in place of a result when a request failed.
 ///

@@ -5,7 +5,7 @@
 
 use mcp_wire::{Extra, Json, Map};
 
-use crate::v2024_11_05_to_v2026_07_28::CompleteResultCompletion;
+use crate::v2024_11_05_on::CompleteResultCompletion;
 
 /// Server's answer to `completion/complete`.
 ///

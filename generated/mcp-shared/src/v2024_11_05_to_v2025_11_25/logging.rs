@@ -5,9 +5,9 @@
 
 use mcp_wire::{Extra, Json, Map};
 
-use crate::v2024_11_05_to_v2025_11_25::RequestMetaObject;
+use crate::v2024_11_05_on::LoggingLevel;
 
-use crate::v2024_11_05_to_v2026_07_28::LoggingLevel;
+use crate::v2024_11_05_to_v2025_11_25::RequestMetaObject;
 
 /// Content of one log record in `notifications/message`; deprecated since 2026-07-28.
 ///

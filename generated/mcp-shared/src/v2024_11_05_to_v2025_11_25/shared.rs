@@ -5,7 +5,7 @@
 
 use mcp_wire::{Extra, Json, Map};
 
-use crate::v2024_11_05_to_v2026_07_28::ProgressToken;
+use crate::v2024_11_05_on::ProgressToken;
 
 /// Base of every successful answer; sent bare where a method has nothing to return but success.
 ///

@@ -5,7 +5,7 @@
 
 use mcp_wire::{BareOf, Extra, JsonObject, Map};
 
-use crate::v2024_11_05_to_v2026_07_28::{
+use crate::v2024_11_05_on::{
     ServerCapabilitiesPrompts, ServerCapabilitiesResources, ServerCapabilitiesTools,
 };
 

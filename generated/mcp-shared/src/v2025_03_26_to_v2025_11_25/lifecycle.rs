@@ -5,7 +5,7 @@
 
 use mcp_wire::{Extra, Json, Map, Number};
 
-use crate::v2024_11_05_to_v2026_07_28::ProgressToken;
+use crate::v2024_11_05_on::ProgressToken;
 
 /// Content of one `notifications/progress` report.
 ///

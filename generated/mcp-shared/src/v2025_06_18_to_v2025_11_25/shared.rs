@@ -5,7 +5,7 @@
 
 use mcp_wire::{Extra, Json, Map};
 
-use crate::v2025_06_18_to_v2026_07_28::Annotations;
+use crate::v2025_06_18_on::Annotations;
 
 /// Sound clip carried inline in a prompt message, tool result or sampling message.
 ///

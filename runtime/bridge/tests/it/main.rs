@@ -78,7 +78,9 @@ fn streams(revision: Revision) -> Upstream {
 fn client(
     revision: Revision,
 ) -> mcp_revisions::service::client::ClientBuilder<mcp_revisions::Latest, ()> {
-    Client::builder(&mcp_revisions::program!()).with_revisions(RevisionSet::none().with(revision))
+    Client::builder(&mcp_revisions::program!())
+        .with_revisions(RevisionSet::none().with(revision))
+        .with_tasks()
 }
 
 async fn names(client: &Client) -> Vec<String> {

@@ -68,7 +68,7 @@ pub struct Router {
     states: Arc<States>,
     /// The functions that take a state, and its type.
     wanted_states: Vec<(String, StateType)>,
-    /// What was added last.
+    /// The kind of the last registration.
     last: LastAdded,
     changes: Option<Changes>,
     layers: Layers,
@@ -76,7 +76,7 @@ pub struct Router {
     problems: Vec<String>,
 }
 
-/// What was added to a router last.
+/// The kind of the last registration of a router.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum LastAdded {
     #[default]

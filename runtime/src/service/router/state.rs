@@ -1,4 +1,4 @@
-//! What functions take of the context: the state that they share, each type of it once, and values of the request.
+//! Values that functions take of the context: the state that they share, each type of it once, and values of the request.
 
 use std::any::{TypeId, type_name};
 use std::ops::Deref;

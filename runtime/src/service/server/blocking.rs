@@ -20,7 +20,7 @@ pub struct BlockingCall<App> {
 }
 
 impl<App> BlockingCall<App> {
-    /// Returns whether nobody waits for the work any more: its client has cancelled the call, or the server ends.
+    /// Returns whether the work is in vain: its client has cancelled the call, or the server ends.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.is_over.load(Ordering::Acquire)
@@ -40,7 +40,7 @@ impl<App> Deref for BlockingCall<App> {
     }
 }
 
-/// Tells the work that nobody waits for it.
+/// Marks the work as cancelled once the future that waits for it is dropped.
 struct WorkGuard(Arc<AtomicBool>);
 
 impl Drop for WorkGuard {

@@ -411,9 +411,12 @@ impl<App: Spoken> Caller for RequestContext<App> {
             None => self.facts.session.ask(method, params.as_ref()).await,
         };
         let lacks = Some(mcp_revisions_core::errors::MISSING_CLIENT_CAPABILITY);
-        answer.map_err(|error| match error.code.as_i64() == lacks {
-            true => Error::CannotAsk(error),
-            false => Error::Rpc(error),
+        answer.map_err(|error| {
+            if error.code.as_i64() == lacks {
+                Error::CannotAsk(error)
+            } else {
+                Error::Rpc(error)
+            }
         })
     }
 

@@ -14,6 +14,7 @@ use crate::draft::opaque_rule;
 use crate::model::{Case, KindCase, Model, Shape, Ty, TypeDef, Union, UnionPlan};
 use crate::rules::{Decide, HeldRules, PresentRow};
 use crate::schema::JsonType;
+use crate::spec::toml_text::quoted;
 
 /// The read plans of a draft's unions.
 #[derive(Debug, Default)]
@@ -74,14 +75,15 @@ fn open(model: &Model, scope: &Scope, def: &TypeDef, union: &Union, problem: &st
     let row = |ty: &Ty| {
         let def = ty.name().and_then(|name| model.get(name));
         def.filter(|def| matches!(def.shape, Shape::Object(_)))
-            .map(|def| format!("{{ variant = {:?}, member = \"\" }}", def.doc_key))
+            .map(|def| format!("{{ variant = {}, member = \"\" }}", quoted(&def.doc_key)))
     };
     let rows: Option<Vec<String>> = union.types().map(row).collect();
     let opaque = opaque_rule(scope, at, "json");
     let settle = match rows {
         Some(rows) => Settle {
             stub: format!(
-                "# or, where a member of each tells them apart, in unions.toml, with the range of this row:\n# [[union]]\n# at = {at:?}\n# decide = {{ present = [{}] }}\n# reason = \"\"\n{}",
+                "# or, where a member of each tells them apart, in unions.toml, with the range of this row:\n# [[union]]\n# at = {}\n# decide = {{ present = [{}] }}\n# reason = \"\"\n{}",
+                quoted(at),
                 rows.join(", "),
                 opaque.stub
             ),

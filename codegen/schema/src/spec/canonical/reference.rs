@@ -29,3 +29,23 @@ pub(super) fn rewritten(pointer: &str) -> String {
 pub(super) fn resolves(schema: &Value, fragment: &str) -> bool {
     pointer::of_fragment(fragment).is_some_and(|pointer| schema.pointer(&pointer).is_some())
 }
+
+/// Gives each reference another target, where the function has one.
+///
+/// Recursion is as deep as the text is nested, which its parser limits.
+pub(super) fn redirected(schema: &mut Value, to: &impl Fn(&str) -> Option<String>) {
+    match schema {
+        Value::Array(items) => items.iter_mut().for_each(|item| redirected(item, to)),
+        Value::Object(members) => {
+            if let Some(Value::String(target)) = members.get_mut("$ref")
+                && let Some(new) = target.strip_prefix('#').and_then(to)
+            {
+                *target = format!("#{new}");
+            }
+            members
+                .values_mut()
+                .for_each(|member| redirected(member, to));
+        }
+        _ => {}
+    }
+}

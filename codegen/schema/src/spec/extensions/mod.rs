@@ -14,15 +14,15 @@ use mcp_wire::{Direction, MethodKind};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::canonical::definition;
+use super::canonical::{dangling_references, definition};
 use super::errata::{self, Erratum};
 use super::methods::messages;
 use super::range::Order;
 use super::roles::lists;
 use super::rules::RuleFile;
 use super::{ERRATA, Revision, RevisionStage, Spec, SpecSources, canonical, revisions};
-use crate::Error;
 use crate::pointer::escaped;
+use crate::{Error, Markdown};
 pub use base::{copied, on_for};
 pub use dangling::{Dangling, without_dangling};
 pub use rows::{ExtensionRows, StateRow, stated_kind};
@@ -80,7 +80,7 @@ pub struct Extension {
     /// References to nothing, which no erratum mends.
     pub dangling: Vec<Dangling>,
     /// The prose of the schema, by pointer; empty for an extension of the spec, which has doc lines.
-    pub prose: SortedMap<String, String>,
+    pub prose: SortedMap<String, Markdown>,
     /// The repairs, in the order in which they were applied.
     pub errata: Vec<Erratum>,
 }
@@ -273,16 +273,20 @@ impl Extension {
         })
     }
 
-    /// Mends the later core that took definitions back exactly as upstream's schema of the extension has them: what is wrong in
-    /// the one is wrong in the other.
+    /// Mends the later core, and the revisions after it, that took definitions back exactly as upstream's schema of the extension
+    /// has them: what is wrong in the one is wrong in the others.
     pub(super) fn mend_later_core(&self, revisions: &mut [Revision]) {
         let Some(core) = &self.later_core else {
             return;
         };
-        let mut all = revisions.iter_mut();
-        let Some(later) = all.find(|one| one.id == core.revision) else {
-            return;
-        };
+        let all = revisions.iter_mut();
+        for later in all.skip_while(|one| one.id != core.revision) {
+            self.lend_errata(later);
+        }
+    }
+
+    /// Mends the definitions that a revision has exactly as the extension has them.
+    fn lend_errata(&self, later: &mut Revision) {
         let is_alike = |pointer: &&String| {
             let within = pointer.strip_prefix("/$defs/").unwrap_or_default();
             let name = within.split('/').next().unwrap_or_default();
@@ -339,7 +343,7 @@ impl Extension {
         };
         let released = |base: &&Revision| base.status == RevisionStage::Released;
         let base = spec.revisions.iter().filter(released).max_by_key(copies)?;
-        if copies(&base) == 0 {
+        if !rests_on(raw, base, false) {
             return None;
         }
         let methods = messages(raw).map(|(name, _)| ExtensionMethod {
@@ -433,17 +437,43 @@ pub(super) fn orders(extensions: &[Extension]) -> SortedMap<String, Order> {
     orders
 }
 
-/// Returns the extension that a schema is a state of: the first one that has one of its messages.
+/// Returns the extension that a schema is a state of: the first one that has most of its messages, and rests on the same
+/// revision. A protocol of its own may have a method that is called like one of an extension.
 pub fn extension_of<'s>(schema: &Value, spec: &'s Spec) -> Option<&'s Extension> {
     if lists(schema) {
         return None;
     }
     let has = |extension: &&Extension| {
-        messages(schema).any(|(name, _)| extension.methods.iter().any(|own| own.name == name))
+        let Ok(base) = spec.revision(&extension.revision) else {
+            return false;
+        };
+        let added = messages(schema).filter(|(_, name)| base.definition(name).is_none());
+        let (own, others): (Vec<_>, Vec<_>) =
+            added.partition(|(method, _)| extension.methods.iter().any(|own| own.name == *method));
+        !own.is_empty()
+            && own.len() >= others.len()
+            && (others.is_empty() && own.len() == extension.methods.len()
+                || rests_on(schema, base, others.is_empty()))
     };
     let is_main = |extension: &&Extension| extension.name == extension.folder;
     let mut states = spec.extensions.iter().filter(has);
     (states.clone().find(is_main)).or_else(|| states.next())
+}
+
+/// Returns whether a schema repeats objects of a revision, most definitions that are called like one as they are there, or refers
+/// to definitions of it that it has not. Another protocol may have a few that are alike, or have their names; of one that
+/// `has_no_other` messages than an extension, one object that is alike says enough.
+fn rests_on(schema: &Value, base: &Revision, has_no_other: bool) -> bool {
+    let (same, others): (Vec<_>, Vec<_>) =
+        copied(schema, base).partition(|(_, copy, original)| copy == original);
+    let is_object = |copy: &Value| copy.get("properties").is_some() || copy.get("allOf").is_some();
+    let has_object = same.iter().any(|(_, copy, _)| is_object(copy));
+    let mut dangling = dangling_references(schema).into_iter();
+    has_object && (has_no_other || same.len() >= others.len())
+        || dangling.any(|(_, target)| {
+            let name = target.strip_prefix("/$defs/");
+            name.is_some_and(|name| base.definition(name).is_some())
+        })
 }
 
 /// The form of an extension's identifier.

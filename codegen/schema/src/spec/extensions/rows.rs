@@ -169,15 +169,22 @@ impl ExtensionRows {
         revisions: &[Revision],
     ) -> Option<Core> {
         let id = self.later_core.as_ref()?.revision.get_ref();
-        let is_main = self.of_handlers().is_some_and(|main| main.id == state.id);
-        let later = revisions
-            .iter()
-            .find(|one| one.id == *id)
-            .filter(|_| is_main)?;
-        let taken = taken_by(later, methods.iter().map(|method| method.name.as_str()));
-        (!taken.is_empty()).then(|| Core {
-            revision: id.clone(),
-            methods: taken,
+        let main = (self.of_handlers()).filter(|main| main.id == state.id)?;
+        let place = |id: &str| revisions.iter().position(|one| one.id == id);
+        let named = place(id)?;
+        // What a draft takes back is released before it, in the first revision that has it.
+        let first = match revisions.get(named)?.status {
+            RevisionStage::Draft => place(main.revision.get_ref())? + 1,
+            RevisionStage::Released | RevisionStage::Candidate => named,
+        };
+        let mut later = revisions.get(first..=named)?.iter();
+        later.find_map(|one| {
+            let taken = taken_by(one, methods.iter().map(|method| method.name.as_str()));
+            let has_it = !taken.is_empty() && one.status != RevisionStage::Candidate;
+            has_it.then(|| Core {
+                revision: one.id.clone(),
+                methods: taken,
+            })
         })
     }
 

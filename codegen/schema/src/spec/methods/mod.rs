@@ -266,12 +266,20 @@ pub(crate) fn module(area: &str) -> String {
     }
 }
 
+/// Maximum length of the name of an area, in bytes.
+const MAX_AREA: usize = 64;
+
 /// Returns whether an area can be a file and a module of a generated crate, beside those that every crate has.
 pub(crate) fn is_area(area: &str) -> bool {
     let own = ["lib", "main", "methods", "mod", "services", "wire"];
+    // Windows has no files of these names, and no system has one of any length.
+    let devices = ["aux", "con", "nul", "prn"];
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     area.bytes().all(plain)
         && area.starts_with(|first: char| first.is_ascii_lowercase())
+        && area.len() <= MAX_AREA
         && !own.contains(&area)
+        && !devices.contains(&area)
+        && !(area.len() == 4 && (area.starts_with("com") || area.starts_with("lpt")))
         && snake_case(area) == area
 }

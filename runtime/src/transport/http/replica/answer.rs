@@ -72,7 +72,7 @@ impl ServiceShared {
         let mut is_first = true;
         loop {
             let share = self.requests.of(who.clone());
-            // What was read once has room, but for a moment in which others take it.
+            // An answer that was read once has room, unless others have taken it meanwhile.
             let response = match share.take(bytes.len()) {
                 Ok(permit) => {
                     let body = (bytes.to_vec(), permit);
