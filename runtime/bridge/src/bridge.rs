@@ -291,8 +291,8 @@ impl Bridge {
         };
         let proxy = Proxy::new(servers.clone());
         let ending = &settings.clients.ending;
-        let served = ending.serve_one(settings.server(), proxy, (input, output), ended);
-        let served = served.await;
+        let serving = ending.serve_one(settings.server(), proxy, (input, output), ended);
+        let served = serving.await;
         servers.close().await;
         match servers.failure() {
             Some(Error::Closed) | None => served,
