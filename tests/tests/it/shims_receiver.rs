@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use mcp_revisions_core::values::method_name;
 use mcp_revisions_core::{
-    Context, ExtensionSpec, Lifecycle, Outcome, Part, Protocol, Revision, Route, Session, Status,
+    Context, Extension, Lifecycle, Outcome, Part, Protocol, Revision, Route, Session, Status,
     Subject, UnknownFields,
 };
 use mcp_revisions_schema::{Models, Spec};
@@ -533,9 +533,7 @@ fn a_reserved_code_is_sent_with_its_own_meaning_or_not_at_all() {
 
 #[test]
 fn a_code_of_one_revision_reaches_no_other_by_any_way_and_on_any_method() {
-    let extensions = ExtensionSpec::ALL
-        .iter()
-        .map(|one| Protocol::ExtensionSpec(one));
+    let extensions = Extension::ALL.iter().map(|one| Protocol::Extension(one));
     let revisions = Revision::CONVERTED
         .iter()
         .map(|one| Protocol::Revision(*one));
