@@ -141,8 +141,7 @@ impl older::ClientHandlers<ClientContext<V2025_11_25>> for Ada {
 
 /// A client that calls tools and gets their results, in a revision.
 fn waiting(service: &Service, revision: Revision) -> Client {
-    let client = Client::builder(&mcp_revisions::program!()).with_handlers(Ada);
-    let client = client.with_revisions(RevisionSet::none().with(revision));
+    let client = client(revision).with_handlers(Ada);
     client.http(Http::in_process(service.clone()))
 }
 
