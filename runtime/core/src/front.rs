@@ -528,7 +528,11 @@ fn with_id(text: String, id: &RequestId) -> String {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test says what it found and stops")]
+    #![allow(
+        clippy::panic,
+        clippy::unwrap_used,
+        reason = "a test says what it found and stops"
+    )]
 
     use super::*;
 

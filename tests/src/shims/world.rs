@@ -92,7 +92,7 @@ impl<'m> World<'m> {
         };
         let sides = ids.into_iter().map(side).collect::<Result<_, _>>()?;
         let planned =
-            mcp_revisions_plans::plan_shims(&models, spec).map_err(|error| error.to_string())?;
+            mcp_revisions_plans::plan_shims(models, spec).map_err(|error| error.to_string())?;
         let plans = in_order_of_pairs(planned)?;
         let rules = plans
             .iter()

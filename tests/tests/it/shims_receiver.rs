@@ -533,7 +533,7 @@ fn a_reserved_code_is_sent_with_its_own_meaning_or_not_at_all() {
 
 #[test]
 fn a_code_of_one_revision_reaches_no_other_by_any_way_and_on_any_method() {
-    let extensions = Extension::ALL.iter().map(|one| Protocol::Extension(one));
+    let extensions = Extension::ALL.iter().map(Protocol::Extension);
     let revisions = Revision::CONVERTED
         .iter()
         .map(|one| Protocol::Revision(*one));

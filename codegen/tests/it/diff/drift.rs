@@ -427,21 +427,20 @@ fn a_keyword_that_says_nothing_is_no_change() {
 #[test]
 fn a_keyword_that_is_not_understood_is_told() {
     let text = json!({"type": "string"});
-    for (keyword, value) in [("$dynamicRef", json!("#node"))] {
-        let mut new = text.clone();
-        new[keyword] = value;
-        let diff = compare(
-            &open("old.json", &with_probe(&text)),
-            &open("new.json", &with_probe(&new)),
-        );
-        let [row] = diff.rows.as_slice() else {
-            panic!("{keyword}: {:?}", diff.rows);
-        };
-        assert_eq!(row.subject.as_deref(), Some(keyword));
-        assert_eq!(row.level, ChangeLevel::Risky, "{keyword}");
-        let after = &row.after.as_ref().unwrap().text;
-        assert!(after.contains("not understood"), "{after}");
-    }
+    let keyword = "$dynamicRef";
+    let mut new = text.clone();
+    new[keyword] = json!("#node");
+    let diff = compare(
+        &open("old.json", &with_probe(&text)),
+        &open("new.json", &with_probe(&new)),
+    );
+    let [row] = diff.rows.as_slice() else {
+        panic!("{keyword}: {:?}", diff.rows);
+    };
+    assert_eq!(row.subject.as_deref(), Some(keyword));
+    assert_eq!(row.level, ChangeLevel::Risky, "{keyword}");
+    let after = &row.after.as_ref().unwrap().text;
+    assert!(after.contains("not understood"), "{after}");
 }
 
 /// What stands within such a keyword is compared wherever it stands.

@@ -139,12 +139,6 @@ pub(crate) static RESOURCE_NOT_FOUND_AS_BEFORE: Rule = Rule::new(
     "an error whose data names the URI says that the resource is not there, for which the older revision has a code of its own",
 );
 
-/// `sampling-rejected-elsewhere`
-pub(crate) static SAMPLING_REJECTED_ELSEWHERE: Rule = Rule::new(
-    "sampling-rejected-elsewhere",
-    "the code says that a person rejected a sampling request; in answer to a request about a task its meaning is not known",
-);
-
 /// `server-info`
 pub(crate) static SERVER_INFO: Rule = Rule::new(
         "server-info",
@@ -165,12 +159,6 @@ pub(crate) static TASK_ERROR: Rule = Rule::new(
         "2025-11-25 has the error in the answer to `tasks/result`, and calls a tool failed that reports one in its result",
     )
     .losing(Severity::Semantic);
-
-/// `task-not-found`
-pub(crate) static TASK_NOT_FOUND: Rule = Rule::new(
-    "task-not-found",
-    "the revision that the extension rests on gives the code up; a task that is not there is answered with invalid params",
-);
 
 /// `task-questions`
 pub(crate) static TASK_QUESTIONS: Rule = Rule::new(
@@ -261,11 +249,9 @@ pub(crate) const ALL: &[&Rule] = &[
     &RESERVED_CODE,
     &RESOURCE_NOT_FOUND,
     &RESOURCE_NOT_FOUND_AS_BEFORE,
-    &SAMPLING_REJECTED_ELSEWHERE,
     &SERVER_INFO,
     &SUBSCRIPTION_ID,
     &TASK_ERROR,
-    &TASK_NOT_FOUND,
     &TASK_QUESTIONS,
     &TASK_RESULT,
     &TIMES,

@@ -71,7 +71,11 @@ fn cause(failure: &Failure) -> String {
         }
         Failure::StartRefused(method, error) => {
             let (code, message) = (&error.code, excerpt(&error.message));
-            format!("it refused `{method}` with error {code}: {message:?}")
+            let versions = (error.data.as_ref()).and_then(|data| data.read_member("supported"));
+            let spoken = versions.map_or(String::new(), |versions: Vec<String>| {
+                format!("; it speaks {}", excerpt(&versions.join(", ")))
+            });
+            format!("it refused `{method}` with error {code}: {message:?}{spoken}")
         }
         Failure::Http(status, body) => no_message(*status, body),
         Failure::Transport(why) => why.clone(),

@@ -141,7 +141,7 @@ impl ServerEntry {
                 }
                 let is_credential =
                     |(name, _): &&(String, String)| name.eq_ignore_ascii_case("authorization");
-                if arguments.signs_in()? && !headers.iter().any(|it| is_credential(it)) {
+                if arguments.signs_in()? && !headers.iter().any(is_credential) {
                     let oauth = sign_in.provider(&http, url, None)?;
                     http = http.with_authorization(oauth);
                 }

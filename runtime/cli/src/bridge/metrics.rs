@@ -97,13 +97,16 @@ const DURATIONS: [(&str, &str); 2] = [
 /// The labels of one series of a metric.
 type Labels = Vec<(String, String)>;
 
+/// A histogram per series.
+type Durations = Family<Labels, Histogram, fn() -> Histogram>;
+
 /// The metrics of the program, each a family of series by their labels.
 #[derive(Debug, Default)]
 struct MetricsRegistry {
     registry: Registry,
     counters: BTreeMap<String, Family<Labels, Counter>>,
     gauges: BTreeMap<String, Family<Labels, Gauge<f64, AtomicU64>>>,
-    durations: BTreeMap<String, Family<Labels, Histogram, fn() -> Histogram>>,
+    durations: BTreeMap<String, Durations>,
 }
 
 impl MetricsRegistry {
@@ -148,11 +151,7 @@ impl MetricsRegistry {
     }
 
     /// Returns the histogram of that name, which is registered if it is new. Its text has `_` for each dot, and the ending `_seconds`.
-    fn duration(
-        &mut self,
-        name: &str,
-        meaning: &str,
-    ) -> &Family<Labels, Histogram, fn() -> Histogram> {
+    fn duration(&mut self, name: &str, meaning: &str) -> &Durations {
         let Self {
             registry,
             durations,

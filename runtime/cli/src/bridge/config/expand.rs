@@ -156,6 +156,8 @@ fn closing(text: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::panic, reason = "a test says what it found and stops")]
+
     use super::*;
 
     #[test]

@@ -209,6 +209,24 @@ impl Http {
     }
 }
 
+/// Opens a tunnel through a proxy.
+fn through(proxy: Intercept, url: Uri) -> ConnectFuture<TokioIo<TcpStream>> {
+    let to_proxy = HttpConnector::new_with_resolver(Resolver(|_| true));
+    Box::pin(async move {
+        let at = proxy.uri();
+        let shown = format!("the proxy at {}", at.host().unwrap_or_default());
+        if at.scheme_str() != Some("http") {
+            return Err(format!("{shown}: expected http:// in HTTPS_PROXY").into());
+        }
+        let mut tunnel = Tunnel::new(at.clone(), to_proxy);
+        if let Some(auth) = proxy.basic_auth() {
+            tunnel = tunnel.with_auth(auth.clone());
+        }
+        let opened = tunnel.call(url).await;
+        opened.map_err(|error| format!("{shown} opens no tunnel: {error}").into())
+    })
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test says what it found and stops")]
@@ -253,22 +271,4 @@ mod tests {
             assert!(why.contains("expected http://HOST:PORT") && !why.contains("secret"));
         }
     }
-}
-
-/// Opens a tunnel through a proxy.
-fn through(proxy: Intercept, url: Uri) -> ConnectFuture<TokioIo<TcpStream>> {
-    let to_proxy = HttpConnector::new_with_resolver(Resolver(|_| true));
-    Box::pin(async move {
-        let at = proxy.uri();
-        let shown = format!("the proxy at {}", at.host().unwrap_or_default());
-        if at.scheme_str() != Some("http") {
-            return Err(format!("{shown}: expected http:// in HTTPS_PROXY").into());
-        }
-        let mut tunnel = Tunnel::new(at.clone(), to_proxy);
-        if let Some(auth) = proxy.basic_auth() {
-            tunnel = tunnel.with_auth(auth.clone());
-        }
-        let opened = tunnel.call(url).await;
-        opened.map_err(|error| format!("{shown} opens no tunnel: {error}").into())
-    })
 }

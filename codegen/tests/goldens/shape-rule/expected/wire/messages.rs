@@ -6,7 +6,7 @@ mcp_wire::record! {
     Tool open {
         1 "_meta": optional meta;
         2 "any": json any;
-        0 "inputSchema": required input_schema;
+        0 "inputSchema": required input_schema in mcp_wire::Frame::members("Tool.inputSchema", &["properties", "type"], &[1], &[mcp_wire::Frame::Object, mcp_wire::Frame::Constant("object")]);
     }
 }
 
