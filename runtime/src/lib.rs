@@ -101,23 +101,10 @@ mod transport;
 pub use mcp_revisions_auth as auth;
 #[cfg(any(feature = "sansio-client", feature = "sansio-server"))]
 pub use mcp_revisions_sansio::{self as sansio, Limits, errors};
-#[cfg(feature = "client")]
-pub use transport::client as client_transport;
 #[cfg(feature = "server-http")]
 pub use transport::http;
-#[cfg(feature = "server")]
-pub use transport::serve;
-#[cfg(any(feature = "server-http", feature = "server-stdio"))]
-pub use transport::signal::stop_signal;
 #[cfg(feature = "server-stdio")]
 pub use transport::stdio;
-/// For the crates that serve with this one.
-#[doc(hidden)]
-#[cfg(any(feature = "client", feature = "server"))]
-pub use transport::{
-    observe::ClientOperation,
-    spawn::{Boxed, boxed, until},
-};
 
 pub use mcp_revisions_core as core;
 /// The names of [`core`], for programs that have them from here; those below come first.
@@ -130,18 +117,25 @@ pub use mcp_wire::args;
 #[doc(hidden)]
 pub use mcp_wire::{PeekedMeta, Raw, RawId, meta};
 
-#[cfg(feature = "client")]
-#[doc(inline)]
-pub use service::Client;
-#[cfg(any(feature = "client", feature = "server"))]
-#[doc(inline)]
-pub use service::{Error, Failure};
 #[cfg(feature = "router")]
 #[doc(inline)]
 pub use service::{Extension, FromContext, Json, Router, State};
+#[cfg(feature = "client")]
+#[doc(inline)]
+pub use {service::Client, transport::client as client_transport};
+#[cfg(any(feature = "client", feature = "server"))]
+#[doc(inline)]
+pub use {
+    service::{Error, Failure},
+    transport::observe::ClientOperation,
+    transport::spawn::{Boxed, boxed, until},
+};
 #[cfg(feature = "server")]
 #[doc(inline)]
-pub use service::{McpServer, RequestContext, Server};
+pub use {
+    service::{McpServer, RequestContext, Server},
+    transport::serve::{self, signal::stop_signal},
+};
 
 /// The types of the latest release, [`Revision::LATEST`]: those that servers and clients are written in.
 pub mod latest {

@@ -78,7 +78,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
         for mode in peer.modes {
             for &channel in peer.channels {
                 let is_asked = !arguments.haproxy
-                    || peer.role == peers::PeerRole::Client && channel != "stdio";
+                    || peer.role == peers::InteropRole::Client && channel != "stdio";
                 if !is_asked || !revisions.iter().any(|one| mode.reaches(one, channel)) {
                     continue;
                 }

@@ -9,7 +9,9 @@ use mcp_codegen::import::{
 use mcp_revisions_plans::rules::PairRules;
 use mcp_revisions_schema::pair::RevisionPair;
 use mcp_revisions_schema::sorted::SortedSet;
-use mcp_revisions_schema::spec::{Extension, Lifecycle, Revision, RevisionStage, Spec, canonical};
+use mcp_revisions_schema::spec::{
+    ExtensionSpec, Lifecycle, Revision, RevisionStage, Spec, canonical,
+};
 use mcp_revisions_schema::{Error, Models, Undocumented};
 
 use crate::tally::columns;
@@ -342,7 +344,7 @@ fn row(revision: &Revision) -> [String; 7] {
 }
 
 /// Lists an extension with what it has from the revision that it rests on.
-fn extension_row(extension: &Extension, spec: &Spec) -> [String; 7] {
+fn extension_row(extension: &ExtensionSpec, spec: &Spec) -> [String; 7] {
     let base = spec.revision(&extension.revision);
     let lifecycle = base.map_or_else(|_| String::new(), |base| base.lifecycle.to_string());
     [

@@ -197,9 +197,10 @@ impl<'g> Comparer<'g> {
         };
         let ((o, of_olds), (n, of_news)) = (members(self.old, old), members(self.new, new));
         let class = |of_old: bool, member: GraphMember| {
-            let class = match of_old {
-                true => self.classes(member.node, new).0,
-                false => self.classes(old, member.node).1,
+            let class = if of_old {
+                self.classes(member.node, new).0
+            } else {
+                self.classes(old, member.node).1
             };
             (class, member.required)
         };

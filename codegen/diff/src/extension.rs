@@ -10,7 +10,7 @@ use mcp_revisions_schema::pointer::escaped;
 use mcp_revisions_schema::spec::extensions::MetaEntry;
 use mcp_revisions_schema::spec::methods::messages;
 use mcp_revisions_schema::spec::roles::{MessageRole, ROLES, lists};
-use mcp_revisions_schema::spec::{Extension, Spec};
+use mcp_revisions_schema::spec::{ExtensionSpec, Spec};
 
 /// Methods that moved between the core and an extension.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -25,7 +25,7 @@ pub struct MovedMethods {
 
 /// All that extensions say they were in the core.
 pub(super) fn cores(spec: &Spec) -> Vec<MovedMethods> {
-    let of = |extension: &Extension| {
+    let of = |extension: &ExtensionSpec| {
         Some(MovedMethods {
             extension: extension.identifier.clone(),
             revision: extension.revision.clone(),
@@ -92,7 +92,7 @@ impl ExtractedFeature {
         lists(schema)
     }
 
-    pub(super) fn of(extension: &Extension, spec: &Spec) -> Self {
+    pub(super) fn of(extension: &ExtensionSpec, spec: &Spec) -> Self {
         let own = extension.methods.iter().map(|method| method.name.clone());
         let core = extension.core.iter().flat_map(|core| &core.methods);
         let base = spec.revision(&extension.revision).ok();

@@ -24,8 +24,8 @@ fn padded<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<String> {
     let lengths: SortedSet<usize> = texts.iter().map(|text| text.len()).collect();
     let longer = |text: &&str| {
         let (text, own) = ((*text).to_owned(), text.len());
-        let lengths = lengths.iter().filter(move |length| **length > own);
-        lengths.map(move |length| format!("{text}{}", "x".repeat(length - own)))
+        let greater = lengths.iter().filter(move |length| **length > own);
+        greater.map(move |length| format!("{text}{}", "x".repeat(length - own)))
     };
     texts.iter().flat_map(longer).collect()
 }
@@ -60,8 +60,8 @@ impl Mentioned {
             .extend(padded(texts).into_iter().map(Value::from));
         let names = padded(self.names.iter().map(String::as_str));
         self.names.extend(names);
-        let numbers = self.values.iter().filter_map(Value::as_f64);
-        let numbers: Vec<f64> = numbers.take(MOST_JOINED).collect();
+        let mentioned = self.values.iter().filter_map(Value::as_f64);
+        let numbers: Vec<f64> = mentioned.take(MOST_JOINED).collect();
         for step in numbers.iter().filter(|step| **step > 0.0) {
             let beside = numbers.iter().flat_map(|at| {
                 let below = (at / step).floor() * step;
@@ -155,8 +155,8 @@ impl Mentioned {
 
     fn kinds(&mut self, kinds: &Value, _: usize) {
         let one = std::slice::from_ref(kinds);
-        let kinds = kinds.as_array().map_or(one, Vec::as_slice).iter();
-        for kind in kinds.filter_map(|kind| JsonType::from_name(kind.as_str()?)) {
+        let names = kinds.as_array().map_or(one, Vec::as_slice).iter();
+        for kind in names.filter_map(|kind| JsonType::from_name(kind.as_str()?)) {
             let some = scalar(kind, &SortedMap::new()).into_iter().take(2);
             self.values.extend(some);
         }
@@ -168,7 +168,7 @@ impl Mentioned {
         }
     }
 
-    /// A list longer than those of which each item has a schema meets what is said of the rest.
+    /// A list longer than those of which each item has a schema meets the schema of the rest.
     fn prefix(&mut self, schemas: &Value, depth: usize) {
         self.beside_count(items(schemas).count());
         self.each(schemas, depth);
@@ -188,7 +188,7 @@ impl Mentioned {
     }
 }
 
-/// What adds the boundary of a keyword.
+/// A function that adds the boundary of a keyword.
 type Boundary = fn(&mut Mentioned, &Value, usize);
 
 /// The keywords whose boundary is more than a number or a text beside a limit, which [`beside_limit`] knows.

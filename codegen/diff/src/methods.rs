@@ -142,7 +142,7 @@ pub(crate) fn rows(pairs: &Pairs<'_>) -> Vec<DiffRow> {
         .filter(|(_, n)| n.kind != MethodKind::Notification);
     let knows_both = old.facts.is_some() && new.facts.is_some();
     let answered = requests.filter_map(|(o, n)| {
-        // What rows of `spec/` say of a file counts for both files, or for none.
+        // A statement of `spec/` about a file counts for both files, or for none.
         let is_stated = |message: &Message| !message.is_ruled || knows_both;
         let kind = match (o.result, n.result) {
             (Some(_), None) if is_stated(o) => ChangeKind::ResultRemoved,

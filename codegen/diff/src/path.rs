@@ -51,7 +51,7 @@ impl Trail {
         trail
     }
 
-    /// One segment further.
+    /// Goes one segment further.
     pub fn push(&mut self, segment: &PathSegment) {
         segment.push_to(&mut self.text);
         self.segments.push(match segment {

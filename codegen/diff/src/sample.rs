@@ -316,20 +316,20 @@ impl<'g> Sampler<'g> {
                 let entry = entries.first().cloned().unwrap_or_else(|| json!("x"));
                 let strangers = (0..*count).map(|at| (format!("x-{at}"), entry.clone()));
                 let others: Vec<(String, Value)> = known.chain(strangers).collect();
-                // What keywords name counts with the rest.
-                let mentioned = mentioned
+                // Members that keywords name count with the rest.
+                let of_keywords = mentioned
                     .names
                     .iter()
                     .filter_map(|name| Some((name.clone(), value_of(name).into_iter().next()?)));
-                let mentioned: Vec<(String, Value)> = mentioned.take(4).collect();
-                for first in [&[][..], &mentioned] {
-                    let mut counted = counted.clone();
+                let named: Vec<(String, Value)> = of_keywords.take(4).collect();
+                for first in [&[][..], &named] {
+                    let mut object = counted.clone();
                     for (name, value) in first.iter().chain(&others) {
-                        if counted.len() < *count {
-                            counted.entry(name.clone()).or_insert_with(|| value.clone());
+                        if object.len() < *count {
+                            object.entry(name.clone()).or_insert_with(|| value.clone());
                         }
                     }
-                    all.push(Value::Object(counted));
+                    all.push(Value::Object(object));
                 }
             }
         }

@@ -20,7 +20,7 @@ use mcp_revisions_schema::spec::errors::ErrorRules;
 use mcp_revisions_schema::spec::extensions::{self, extension_of};
 use mcp_revisions_schema::spec::methods::{MethodRules, messages as methods_of};
 use mcp_revisions_schema::spec::{
-    Erratum, Extension, Revision, Spec, canonical, errata, json, sha256,
+    Erratum, ExtensionSpec, Revision, Spec, canonical, errata, json, sha256,
 };
 
 /// A state of the protocol, ready to be compared.
@@ -172,7 +172,7 @@ impl<'s> SideSources<'s> {
     fn of_state(
         &self,
         label: &str,
-        extension: &Extension,
+        extension: &ExtensionSpec,
         raw: bool,
     ) -> Result<ComparedSide, Error> {
         let file = format!("spec/{}", extension.schema_file());

@@ -3,13 +3,13 @@
 use mcp_revisions_schema::sorted::SortedSet;
 
 use super::effect::largest;
-use super::plan::{Conversion, PairEnd};
+use super::plan::{PairEnd, PlannedConversion};
 use mcp_revisions_schema::model::{Member, Model, Shape, Ty, TypeDef};
 
 /// Returns the Rust names of all definitions that are alike and lack a conversion on some way.
 pub(super) fn unreached(
     [old, new]: [&Model; 2],
-    [up, down]: [&[Conversion]; 2],
+    [up, down]: [&[PlannedConversion]; 2],
 ) -> SortedSet<String> {
     let converted = [up, down].map(|way| -> SortedSet<&str> {
         let named = way

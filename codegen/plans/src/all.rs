@@ -10,7 +10,7 @@ use mcp_revisions_schema::pair::{RevisionPair, StepDirection};
 use mcp_revisions_schema::rules::{ModelMistake, matches};
 use mcp_revisions_schema::spec::errors::ErrorRules;
 use mcp_revisions_schema::spec::rules::RuleFile;
-use mcp_revisions_schema::spec::{Extension, Revision, RevisionStage, Spec};
+use mcp_revisions_schema::spec::{ExtensionSpec, Revision, RevisionStage, Spec};
 use mcp_revisions_schema::{Error, ExtensionModel, Models, RevisionModel};
 
 /// Plans the conversions between adjacent revisions: those that can be negotiated, and drafts that differ; and
@@ -168,7 +168,7 @@ fn plan_adjacent(
     let is_draft = |of: &RevisionModel<'_>| of.revision.status == RevisionStage::Draft;
     let sides = [side(old, old_codes), side(new, new_codes)];
     let returned = returned_features(models, pair)?;
-    // What is wrong with the rules by themselves is told with what is wrong with them here.
+    // Faults of the rules by themselves are reported with their faults between these two.
     let rules = PairRules::unfinished(file)?;
     let unsound = rules.faults();
     planned(
@@ -182,7 +182,7 @@ fn plan_adjacent(
 }
 
 /// Reads the rules of a pair of an extension, whose ends rest on these revisions: their rows about error codes hold, too.
-/// Where the two are not adjacent, each code has a row in the file itself.
+/// If the two are not adjacent, each code has a row in the file itself.
 fn rules_resting_on(
     models: &Models<'_>,
     file: RuleFile,
@@ -221,7 +221,7 @@ fn returned_features<'m>(
 /// of the revision which lost the feature from its core.
 fn adapter_of_results(
     models: &Models<'_>,
-    extension: &Extension,
+    extension: &ExtensionSpec,
 ) -> Result<Option<Adapter>, Error> {
     let all = models.extensions.iter().map(|of| of.extension);
     let mut states = all.filter(|state| state.folder == extension.folder);

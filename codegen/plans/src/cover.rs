@@ -7,7 +7,7 @@ use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
 
 use super::effect::target;
 use super::open::UNDECIDED;
-use super::plan::{Conversion, ConversionBody, ObjectPlan, PairEnd, PairPlan, Transfer};
+use super::plan::{ConversionBody, ObjectPlan, PairEnd, PairPlan, PlannedConversion, Transfer};
 use super::rules::ErrorRule;
 use mcp_revisions_diff::{ChangeKind, DiffRow, ExchangePart, PROVEN, WirePath};
 use mcp_revisions_schema::pair::{MethodSender, StepDirection};
@@ -119,7 +119,7 @@ fn end(plan: &PairPlan, path: &WirePath, of_values: bool) -> Option<SortedSet<St
 
 /// One direction of a walk.
 struct OneWay<'w, 'p> {
-    known: SortedMap<(&'p PairEnd, &'p PairEnd), &'p Conversion>,
+    known: SortedMap<(&'p PairEnd, &'p PairEnd), &'p PlannedConversion>,
     found: &'w mut SortedSet<String>,
 }
 
@@ -152,7 +152,7 @@ impl<'p> OneWay<'_, 'p> {
     }
 
     /// Returns the conversions of all variants that stay, and the rules about those that do not.
-    fn choices(&self, start: &'p Conversion) -> (OpenPlans<'p>, Vec<String>) {
+    fn choices(&self, start: &'p PlannedConversion) -> (OpenPlans<'p>, Vec<String>) {
         let (mut open, mut decided) = (Vec::new(), Vec::new());
         let mut ahead = vec![start];
         let mut seen = SortedSet::new();

@@ -3,14 +3,14 @@
 use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
 
 use super::plan::{
-    AlternativesPlan, Arm, Conversion, ConversionBody, Effect, HookCall, Missing, ObjectPlan,
-    PairEnd, SourceValue, Transfer, ValueSource, may_stop,
+    AlternativesPlan, Arm, ConversionBody, Effect, HookCall, Missing, ObjectPlan, PairEnd,
+    PlannedConversion, SourceValue, Transfer, ValueSource, may_stop,
 };
 use super::rules::Action;
 use mcp_revisions_schema::model::Rest;
 
 /// Marks the conversions of one direction.
-pub(super) fn mark(conversions: &mut [Conversion]) {
+pub(super) fn mark(conversions: &mut [PlannedConversion]) {
     let places: SortedMap<_, _> = conversions.iter().map(ends).zip(0..).collect();
     let calls: Vec<Vec<Option<usize>>> = conversions
         .iter()
@@ -38,7 +38,7 @@ pub(super) fn mark(conversions: &mut [Conversion]) {
     }
 }
 
-fn ends(one: &Conversion) -> (PairEnd, PairEnd) {
+fn ends(one: &PlannedConversion) -> (PairEnd, PairEnd) {
     (one.from.clone(), one.to.clone())
 }
 

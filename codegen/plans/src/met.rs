@@ -3,14 +3,17 @@
 use mcp_revisions_schema::sorted::SortedMap;
 
 use super::plan::{
-    Arm, Conversion, ConversionBody, Fitted, HookCall, ObjectPlan, PairEnd, PairPlan, SplitPlan,
-    Transfer, ValueSource,
+    Arm, ConversionBody, Fitted, HookCall, ObjectPlan, PairEnd, PairPlan, PlannedConversion,
+    SplitPlan, Transfer, ValueSource,
 };
 use mcp_revisions_schema::pair::StepDirection;
 
 impl PairPlan {
     /// Returns the conversions of one way, by their ends.
-    pub(super) fn known(&self, way: StepDirection) -> SortedMap<(&PairEnd, &PairEnd), &Conversion> {
+    pub(super) fn known(
+        &self,
+        way: StepDirection,
+    ) -> SortedMap<(&PairEnd, &PairEnd), &PlannedConversion> {
         let conversions = self.way(way).iter();
         conversions.map(|one| ((&one.from, &one.to), one)).collect()
     }

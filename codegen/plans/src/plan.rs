@@ -21,9 +21,9 @@ pub struct PairPlan {
     #[serde(flatten)]
     pub pair: RevisionPair,
     /// The conversions to the newer revision, by name of the source type.
-    pub up: Vec<Conversion>,
+    pub up: Vec<PlannedConversion>,
     /// The conversions to the older one.
-    pub down: Vec<Conversion>,
+    pub down: Vec<PlannedConversion>,
     /// The types that both have exactly alike and that no method reaches, by Rust name.
     pub alike: SortedSet<String>,
     /// The plan of each method.
@@ -40,14 +40,14 @@ pub struct PairPlan {
 impl PairPlan {
     /// Returns the conversions of one way.
     #[must_use]
-    pub fn way(&self, way: StepDirection) -> &[Conversion] {
+    pub fn way(&self, way: StepDirection) -> &[PlannedConversion] {
         way.of(&self.up, &self.down)
     }
 }
 
 /// The conversion of values of one type to another.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Conversion {
+pub struct PlannedConversion {
     /// The source.
     pub from: PairEnd,
     /// The target.

@@ -10,7 +10,7 @@ use mcp_revisions_schema::model::{
 };
 use mcp_revisions_schema::pair::RevisionPair;
 use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
-use mcp_revisions_schema::spec::Extension;
+use mcp_revisions_schema::spec::ExtensionSpec;
 use mcp_revisions_schema::spec::toml_text::quoted;
 
 /// The member of capabilities that has the settings of each extension, by its identifier.
@@ -20,7 +20,7 @@ const DECLARED_IN: &str = "extensions";
 #[derive(Debug)]
 pub(crate) struct ReturnedFeature<'m> {
     /// The state of the extension that the core took back.
-    pub(crate) extension: &'m Extension,
+    pub(crate) extension: &'m ExtensionSpec,
     /// The methods of it that the newer core has.
     pub(crate) methods: &'m [String],
     /// The adapter that takes its results in place of those of a request, by the rules of the revision that lost the feature.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::places::places;
-use super::plan::{Conversion, Effect, PairPlan};
+use super::plan::{Effect, PairPlan, PlannedConversion};
 use super::rules::{ExampleEnding, PairRules, Sample};
 use mcp_revisions_schema::{Error, Spec};
 
@@ -16,7 +16,7 @@ use mcp_revisions_schema::{Error, Spec};
 /// A rule file that does not read.
 pub fn text(plan: &PairPlan, spec: &Spec) -> Result<String, Error> {
     let rules = PairRules::of(&plan.pair, spec)?;
-    let exact = |conversions: &[Conversion]| {
+    let exact = |conversions: &[PlannedConversion]| {
         conversions
             .iter()
             .filter(|one| one.effect == Effect::Exact)

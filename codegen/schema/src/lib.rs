@@ -26,4 +26,4 @@ pub use error::{Error, FaultKind, FileLocation, SpecDiagnostic};
 pub use markdown::Markdown;
 pub use models::{ExtensionModel, Models, RevisionModel, Undocumented};
 pub use one_or_many::OneOrMany;
-pub use spec::{Extension, Revision, RevisionStage, Spec};
+pub use spec::{ExtensionSpec, Revision, RevisionStage, Spec};

@@ -12,9 +12,10 @@ pub struct Markdown(String);
 impl Markdown {
     /// Takes a doc line of `spec/`, which people wrote as Markdown.
     pub(crate) fn of_spec(line: &str) -> Self {
-        let line = line.replace("\r\n", "\n").replace('\r', "\n");
+        let unified = line.replace("\r\n", "\n").replace('\r', "\n");
         Self(
-            line.chars()
+            unified
+                .chars()
                 .filter(|letter| *letter == '\n' || !is_hidden(*letter))
                 .collect(),
         )
@@ -92,7 +93,7 @@ impl From<&'static str> for Markdown {
     }
 }
 
-/// Returns a text on one line, with an escape for each letter that nobody sees or that moves others.
+/// Returns a text on one line, with an escape for each letter that is invisible or that moves others.
 #[must_use]
 pub fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

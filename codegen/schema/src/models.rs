@@ -19,7 +19,7 @@ use crate::spec::errors::ErrorRules;
 use crate::spec::extensions::Dangling;
 use crate::spec::methods::{MethodRules, module};
 use crate::spec::rules::RuleTexts;
-use crate::spec::{DOCS, Extension, Revision, RevisionStage, Spec};
+use crate::spec::{DOCS, ExtensionSpec, Revision, RevisionStage, Spec};
 use crate::{Error, Markdown};
 
 /// The model of one revision, with the revision it is of.
@@ -37,7 +37,7 @@ pub struct RevisionModel<'s> {
 #[derive(Debug)]
 pub struct ExtensionModel<'s> {
     /// The extension.
-    pub extension: &'s Extension,
+    pub extension: &'s ExtensionSpec,
     /// Its model: its own types, and those of the revision that its schema repeats.
     pub model: Model,
     /// The open questions of the schema, each with a safe answer.
@@ -378,7 +378,7 @@ impl<'s> Models<'s> {
 
 impl<'s> ExtensionModel<'s> {
     fn build(
-        extension: &'s Extension,
+        extension: &'s ExtensionSpec,
         rules: &Rules,
         methods: &MethodRules,
         areas: &Areas,
@@ -389,7 +389,7 @@ impl<'s> ExtensionModel<'s> {
             revision: extension.revision.clone(),
             has_older: extension.has_older,
         };
-        let (methods, Extension { schema, prose, .. }) = (methods.with(extension), extension);
+        let (methods, ExtensionSpec { schema, prose, .. }) = (methods.with(extension), extension);
         let BuiltModel {
             model,
             mut decisions,
@@ -406,7 +406,7 @@ impl<'s> ExtensionModel<'s> {
 }
 
 /// Asks about references to nothing; the proposed errata define what is missing, or take the references out.
-fn dangling(extension: &Extension, scope: &Scope) -> Vec<Decision> {
+fn dangling(extension: &ExtensionSpec, scope: &Scope) -> Vec<Decision> {
     let asks = |one: &Dangling| {
         let places = one.at.len();
         let open = format!(

@@ -6,7 +6,7 @@ use mcp_wire::Direction;
 use serde::{Deserialize, Serialize};
 
 use crate::names;
-use crate::spec::Extension;
+use crate::spec::ExtensionSpec;
 use crate::spec::extensions::FOLDER;
 
 /// Two adjacent revisions, or the core that had a feature and the extension that has it now, or that and the later core that
@@ -33,7 +33,11 @@ impl RevisionPair {
     /// Creates the pair of a state of an extension, and the state or the core before it: its rules lie in the folder of the
     /// extension.
     #[must_use]
-    pub fn of_extension(older: &str, before: Option<&Extension>, state: &Extension) -> Self {
+    pub fn of_extension(
+        older: &str,
+        before: Option<&ExtensionSpec>,
+        state: &ExtensionSpec,
+    ) -> Self {
         let old = before.map_or("core", |before| &before.state);
         Self {
             old: older.to_owned(),
@@ -43,7 +47,7 @@ impl RevisionPair {
     }
 
     /// Creates the pair of a state of an extension and the later core that took the feature back.
-    fn of_later_core(state: &Extension, revision: &str) -> Self {
+    fn of_later_core(state: &ExtensionSpec, revision: &str) -> Self {
         Self {
             old: state.name.clone(),
             new: revision.to_owned(),
@@ -54,7 +58,7 @@ impl RevisionPair {
     /// Returns the pairs of the states of extensions, oldest first: the core that had the feature and the first state, each
     /// state and the next, and the state of handlers and the core that took the feature back.
     #[must_use]
-    pub fn of_extensions(extensions: &[&Extension]) -> Vec<Self> {
+    pub fn of_extensions(extensions: &[&ExtensionSpec]) -> Vec<Self> {
         let mut pairs = Vec::new();
         for states in extensions.chunk_by(|a, b| a.folder == b.folder) {
             let first = states.first();

@@ -25,7 +25,7 @@ pub mod toml_text;
 pub use digest::sha256;
 pub use directory::SpecSources;
 pub use errata::Erratum;
-pub use extensions::Extension;
+pub use extensions::ExtensionSpec;
 use revisions::RevisionRow;
 pub use revisions::{Lifecycle, RevisionStage};
 pub use rules::{RuleFile, RuleTexts};
@@ -45,7 +45,7 @@ pub struct Spec {
     /// The revisions in the order of revisions.toml: oldest first, drafts last.
     pub revisions: Vec<Revision>,
     /// The states of the extensions, in order of their folders, oldest first.
-    pub extensions: Vec<Extension>,
+    pub extensions: Vec<ExtensionSpec>,
     /// The rule files that all revisions share, unread.
     pub rules: RuleTexts,
 }
@@ -102,8 +102,8 @@ impl Spec {
         let mut revisions = Error::all(rows.iter().map(load))?;
         // An extension is read on its revision: without one of them, nothing can be said of it.
         let names = extensions::names(directory);
-        let load = |name: &String| Extension::load(directory, name, &revisions);
-        let extensions: Vec<Extension> = Error::all(names.iter().map(load))?
+        let load = |name: &String| ExtensionSpec::load(directory, name, &revisions);
+        let extensions: Vec<ExtensionSpec> = Error::all(names.iter().map(load))?
             .into_iter()
             .flatten()
             .collect();

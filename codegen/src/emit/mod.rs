@@ -171,8 +171,8 @@ impl<'p> Sources<'p> {
                 .collect();
             let bridge =
                 (!bridged.is_empty()).then(|| quote!(mcp_wire::serde_bridge!(#(#bridged),*);));
-            let about = Markdown::from("Reading and writing the types of ");
-            let about = about.then(Markdown::code(area)).then(".");
+            let opening = Markdown::from("Reading and writing the types of ");
+            let about = opening.then(Markdown::code(area)).then(".");
             let body = quote!(#(#wire)* #bridge);
             self.add(&format!("wire/{area}.rs"), None, &about, body)?;
         }

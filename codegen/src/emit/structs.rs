@@ -10,8 +10,8 @@ use super::ty::{argument, assign, ident, in_box, rust_type};
 use mcp_revisions_schema::Markdown;
 use mcp_revisions_schema::docs::TypeDocs;
 use mcp_revisions_schema::model::{
-    ConstructorArgument, Frame, Given, InitialValue, Member, Model, ObjectShape, Presence, Rest,
-    Shape, Ty, TypeDef,
+    ConstructorArgument, Given, InitialValue, Member, Model, ObjectShape, Presence, Rest,
+    SchemaFrame, Shape, Ty, TypeDef,
 };
 use mcp_revisions_schema::naming::pascal_case;
 
@@ -190,26 +190,26 @@ pub(super) fn wire(model: &Model, def: &TypeDef, object: &ObjectShape) -> TokenS
 }
 
 /// Returns what a schema says of a value that is kept as text; `name` is that of its place in errors and rules.
-fn frame(name: &str, said: &Frame) -> TokenStream {
-    let inner = |kind: &str, inner: &Frame| {
+fn frame(name: &str, said: &SchemaFrame) -> TokenStream {
+    let inner = |kind: &str, inner: &SchemaFrame| {
         let (kind, inner) = (ident(kind), frame(name, inner));
         quote!(mcp_wire::Frame::#kind(&#inner))
     };
     match said {
-        Frame::Any => quote!(mcp_wire::Frame::Any),
-        Frame::Constant(text) => quote!(mcp_wire::Frame::Constant(#text)),
-        Frame::String => quote!(mcp_wire::Frame::String),
-        Frame::Boolean => quote!(mcp_wire::Frame::Boolean),
-        Frame::Object => quote!(mcp_wire::Frame::Object),
-        Frame::List(entry) => inner("List", entry),
-        Frame::Each(each) => inner("Each", each),
-        Frame::Members(members) => {
+        SchemaFrame::Any => quote!(mcp_wire::Frame::Any),
+        SchemaFrame::Constant(text) => quote!(mcp_wire::Frame::Constant(#text)),
+        SchemaFrame::String => quote!(mcp_wire::Frame::String),
+        SchemaFrame::Boolean => quote!(mcp_wire::Frame::Boolean),
+        SchemaFrame::Object => quote!(mcp_wire::Frame::Object),
+        SchemaFrame::List(entry) => inner("List", entry),
+        SchemaFrame::Each(each) => inner("Each", each),
+        SchemaFrame::Members(members) => {
             let names = members.iter().map(|member| &member.wire);
-            let required = members
+            let needed = members
                 .iter()
                 .enumerate()
                 .filter(|(_, member)| member.required);
-            let required = required.map(|(at, _)| number(at));
+            let required = needed.map(|(at, _)| number(at));
             let values = members
                 .iter()
                 .map(|member| frame(&format!("{name}.{}", member.wire), &member.value));

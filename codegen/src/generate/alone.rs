@@ -12,7 +12,7 @@ use mcp_revisions_schema::model::{BuiltModel, Model};
 use mcp_revisions_schema::names::package;
 use mcp_revisions_schema::rules::Rules;
 use mcp_revisions_schema::spec::methods::MethodRules;
-use mcp_revisions_schema::spec::{Extension, Lifecycle, Spec, canonical, json};
+use mcp_revisions_schema::spec::{ExtensionSpec, Lifecycle, Spec, canonical, json};
 use mcp_revisions_schema::{Error, Models, prose};
 
 /// Refuses what cargo and rustc would refuse as the name of a package.
@@ -89,7 +89,7 @@ impl Alone<'_> {
 }
 
 /// Emits the crate of an extension.
-fn of_extension(spec: &Spec, alone: &Alone<'_>, extension: Extension) -> Result<Crate, Error> {
+fn of_extension(spec: &Spec, alone: &Alone<'_>, extension: ExtensionSpec) -> Result<Crate, Error> {
     let (id, base) = (extension.revision.clone(), package(&extension.revision));
     let spec = Spec {
         extensions: vec![extension],
@@ -139,10 +139,10 @@ pub fn alone(spec: &Spec, alone: &Alone<'_>) -> Result<Crate, Error> {
     let raw = dangling.as_ref().or(canonical.as_ref().ok());
     let upstream_prose = raw.map_or_else(SortedMap::new, |raw| prose::collect(&upstream, raw));
     if let Some(raw) = raw
-        && let Some(extension) = Extension::of_schema(raw, spec, alone.package)
+        && let Some(extension) = ExtensionSpec::of_schema(raw, spec, alone.package)
     {
         let prose = upstream_prose;
-        return of_extension(spec, alone, Extension { prose, ..extension });
+        return of_extension(spec, alone, ExtensionSpec { prose, ..extension });
     }
     let schema = canonical?;
     let scope = Scope::Schema(alone.file.to_owned());

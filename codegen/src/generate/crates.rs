@@ -9,7 +9,7 @@ use mcp_revisions_schema::spec::errors::ErrorRules;
 use mcp_revisions_schema::{Error, ExtensionModel, Models, Revision, RevisionModel, RevisionStage};
 
 use super::Crate;
-use mcp_revisions_schema::spec::Extension;
+use mcp_revisions_schema::spec::ExtensionSpec;
 
 use crate::emit::{
     COMMAND, CrateFacts, ExtensionFacts, Once, Pieces, Reused, crate_files, pieces, reexport_files,
@@ -114,7 +114,7 @@ fn extension_crate(
     let homes = once.of(&extension.name);
     let shared: SortedSet<&str> = homes.keys().copied().collect();
     // A draft moves: what it has in common with a release is not fixed.
-    let is_firm = |one: &Extension| one.status() == RevisionStage::Released;
+    let is_firm = |one: &ExtensionSpec| one.status() == RevisionStage::Released;
     let firm = older.iter().filter(|(other, _)| {
         let rests_on_it = other.extension.revision == extension.revision;
         is_firm(other.extension) && is_firm(extension) && rests_on_it
@@ -337,12 +337,12 @@ fn shim_facts<'m>(models: &'m Models<'m>, once: &'m Once) -> ShimFacts<'m> {
 
 /// Returns the features that bring revisions, and those that bring the extensions that rest on them.
 fn features_of(models: &Models<'_>) -> Vec<Feature> {
-    let extensions: Vec<&Extension> = models.extensions.iter().map(|of| of.extension).collect();
+    let extensions: Vec<&ExtensionSpec> = models.extensions.iter().map(|of| of.extension).collect();
     features(&links(models), &extensions)
 }
 
 /// Returns whether messages of a state of an extension are converted: from and to a core, or another state.
-fn is_converted(extension: &Extension, models: &Models<'_>) -> bool {
+fn is_converted(extension: &ExtensionSpec, models: &Models<'_>) -> bool {
     let name = &extension.name;
     let pairs = models.extension_pairs();
     pairs

@@ -13,7 +13,9 @@ use mcp_revisions_schema::sorted::SortedSet;
 use mcp_revisions_schema::spec::extensions::FOLDER;
 use mcp_revisions_schema::spec::revisions::{RevisionRow, RevisionStage};
 use mcp_revisions_schema::spec::rules::RuleFile;
-use mcp_revisions_schema::spec::{Extension, Revision, canonical, errors, methods, schema_name};
+use mcp_revisions_schema::spec::{
+    ExtensionSpec, Revision, canonical, errors, methods, schema_name,
+};
 
 /// Maximum number of differing lines in a failure.
 const SHOWN_LINES: usize = 10;
@@ -200,11 +202,11 @@ fn as_upstream(
 fn unlisted(
     directory: &SpecDirectory,
     rows: &[RevisionRow],
-    states: Option<&[Extension]>,
+    states: Option<&[ExtensionSpec]>,
 ) -> Vec<Error> {
     let of_states = states.iter().flat_map(|all| all.iter());
     let listed: SortedSet<String> = (rows.iter().map(|row| schema_name(row.id())))
-        .chain(of_states.map(Extension::schema_file))
+        .chain(of_states.map(ExtensionSpec::schema_file))
         .collect();
     let folder = format!("{FOLDER}/");
     let schemas = directory.files.keys();

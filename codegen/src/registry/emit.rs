@@ -11,7 +11,7 @@ use crate::emit::{COMMAND, CrateFiles, Once, Set, fragment, header_of, lines, re
 use mcp_revisions_schema::names;
 use mcp_revisions_schema::naming::pascal_case;
 use mcp_revisions_schema::rules::{MistakeTreatment, ModelMistake};
-use mcp_revisions_schema::spec::{Extension, Revision, RevisionStage};
+use mcp_revisions_schema::spec::{ExtensionSpec, Revision, RevisionStage};
 use mcp_revisions_schema::{Error, Models, RevisionModel};
 
 /// Returns the files of the crate; `used` are the types of each revision that take part in conversions.
@@ -46,7 +46,7 @@ pub(crate) fn crate_files(
             context! { revisions => rows, types => lines(&names) }
         })
         .collect();
-    let all: Vec<&Extension> = models.extensions.iter().map(|of| of.extension).collect();
+    let all: Vec<&ExtensionSpec> = models.extensions.iter().map(|of| of.extension).collect();
     let extensions = all.iter().map(|of| extension(of, &all, features));
     let states = all.chunk_by(|a, b| a.folder == b.folder);
     let converted_extensions = states.filter_map(|states| conversions(states, features));
@@ -176,10 +176,10 @@ fn mistake(row: &ModelMistake) -> Value {
 }
 
 /// Returns a state of an extension, among all.
-fn extension(of: &Extension, all: &[&Extension], features: &[Feature]) -> Value {
+fn extension(of: &ExtensionSpec, all: &[&ExtensionSpec], features: &[Feature]) -> Value {
     let package = names::extension_package(&of.name);
-    let is_released = |one: &Extension| one.status() == RevisionStage::Released;
-    let same: Vec<&Extension> = (all.iter().copied())
+    let is_released = |one: &ExtensionSpec| one.status() == RevisionStage::Released;
+    let same: Vec<&ExtensionSpec> = (all.iter().copied())
         .filter(|one| one.folder == of.folder)
         .collect();
     let last = same.iter().rev();
@@ -205,11 +205,11 @@ fn extension(of: &Extension, all: &[&Extension], features: &[Feature]) -> Value 
 }
 
 /// Returns the later core that took back the feature of a state, and what leads up to it; `None` if there is none.
-fn later_core(of: &Extension, all: &[&Extension], features: &[Feature]) -> Option<Value> {
+fn later_core(of: &ExtensionSpec, all: &[&ExtensionSpec], features: &[Feature]) -> Option<Value> {
     let core = of.later_core.as_ref()?;
     let own = all.iter().filter(|one| one.folder == of.folder);
     let last = own.clone().position(|one| one.state == of.state)?;
-    let states: Vec<&&Extension> = own.take(last + 1).collect();
+    let states: Vec<&&ExtensionSpec> = own.take(last + 1).collect();
     let earlier = states.iter().find_map(|one| one.core.as_ref());
     let before = earlier.map(|core| {
         context! {
@@ -239,7 +239,7 @@ fn later_core(of: &Extension, all: &[&Extension], features: &[Feature]) -> Optio
 
 /// Returns the condition under which there is something that the messages of a state are converted from or to: a core that had
 /// its feature, or another of these states. `None` if that is there anyway, and an empty text if it never is.
-fn others(of: &Extension, states: &[&Extension], features: &[Feature]) -> Option<String> {
+fn others(of: &ExtensionSpec, states: &[&ExtensionSpec], features: &[Feature]) -> Option<String> {
     let core = match states.iter().find_map(|one| one.core.as_ref()) {
         Some(core) => Some(feature(&core.revision, features)?),
         None => None,
@@ -261,7 +261,7 @@ fn others(of: &Extension, states: &[&Extension], features: &[Feature]) -> Option
 }
 
 /// Returns what the messages of an extension are converted from and to, by its states; `None` if there is nothing.
-fn conversions(states: &[&Extension], features: &[Feature]) -> Option<Value> {
+fn conversions(states: &[&ExtensionSpec], features: &[Feature]) -> Option<Value> {
     let first = states.first()?;
     let core = first.core.as_ref();
     if core.is_none() && states.len() < 2 {

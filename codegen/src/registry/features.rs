@@ -4,7 +4,7 @@
 //! They add up, as cargo wants it: nothing that is there without a feature is gone with it.
 
 use mcp_revisions_schema::names;
-use mcp_revisions_schema::spec::{Extension, RevisionStage};
+use mcp_revisions_schema::spec::{ExtensionSpec, RevisionStage};
 
 /// A revision that is converted, as the list of features knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub fn gate(features: &[Feature], ids: &[&str]) -> Option<String> {
 
 /// Returns the features of a chain of revisions, oldest first, and of the states of the extensions that rest on them.
 #[must_use]
-pub fn features(chain: &[Link<'_>], extensions: &[&Extension]) -> Vec<Feature> {
+pub fn features(chain: &[Link<'_>], extensions: &[&ExtensionSpec]) -> Vec<Feature> {
     let handlers = chain
         .iter()
         .rposition(|link| link.handlers)

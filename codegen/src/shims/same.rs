@@ -4,15 +4,18 @@ use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
 
 use mcp_revisions_plans::effect::{largest, target};
 use mcp_revisions_plans::plan::{
-    Arm, Conversion, ConversionBody, Effect, PairEnd, Transfer, ValueSource,
+    Arm, ConversionBody, Effect, PairEnd, PlannedConversion, Transfer, ValueSource,
 };
 
 /// Returns the types, by Rust name, that both ends of a way have as one and that are moved as a whole; `shared` are those
 /// that both ends have as one.
 ///
 /// A conversion of a shared type stays where a rule or a hook does something to its values.
-pub(super) fn moved(conversions: &[Conversion], shared: &SortedSet<&str>) -> SortedSet<String> {
-    let same = |one: &&Conversion| one.from == one.to;
+pub(super) fn moved(
+    conversions: &[PlannedConversion],
+    shared: &SortedSet<&str>,
+) -> SortedSet<String> {
+    let same = |one: &&PlannedConversion| one.from == one.to;
     let own = (conversions.iter().filter(same))
         .filter(|one| one.effect == Effect::Exact && is_identity(&one.body))
         .filter(|one| shared.contains(one.from.name()) && matches!(one.from, PairEnd::Type(_)))

@@ -16,13 +16,13 @@ use crate::registry::features::{self, Feature};
 use mcp_convert::Adapter;
 use mcp_revisions_plans::OneOrMany;
 use mcp_revisions_plans::plan::{
-    Apart, Arm, Conversion, ConversionBody, MethodPlan, PairEnd, PairPlan,
+    Apart, Arm, ConversionBody, MethodPlan, PairEnd, PairPlan, PlannedConversion,
 };
 use mcp_revisions_plans::rules::{Action, ErrorRule, ErrorRuleFate, MethodAction, RuleFacts};
 use mcp_revisions_schema::model::Ty;
 use mcp_revisions_schema::names::{constant, extension, extension_package, package};
 use mcp_revisions_schema::pair::{MethodSender, RevisionPair, StepDirection};
-use mcp_revisions_schema::spec::Extension;
+use mcp_revisions_schema::spec::ExtensionSpec;
 use mcp_revisions_schema::{Error, Markdown, RevisionModel};
 
 /// The facts about the revisions for the crate of conversions.
@@ -31,7 +31,7 @@ pub struct ShimFacts<'m> {
     /// The revisions that are converted, oldest first.
     pub revisions: Vec<&'m RevisionModel<'m>>,
     /// All extensions: those that were in a core are converted, too.
-    pub extensions: Vec<&'m Extension>,
+    pub extensions: Vec<&'m ExtensionSpec>,
     /// The features that bring them.
     pub features: Vec<Feature>,
     /// The types that several of them share.
@@ -40,7 +40,7 @@ pub struct ShimFacts<'m> {
 
 impl ShimFacts<'_> {
     /// Returns the extension that a pair is of, if it is not one of two revisions.
-    fn extension(&self, pair: &RevisionPair) -> Option<&Extension> {
+    fn extension(&self, pair: &RevisionPair) -> Option<&ExtensionSpec> {
         let named = |name: &str| self.extensions.iter().copied().find(|one| one.name == name);
         named(&pair.new).or_else(|| named(&pair.old))
     }
@@ -57,7 +57,8 @@ impl ShimFacts<'_> {
             return false;
         };
         let states = (self.extensions.iter()).filter(|one| one.folder == of.folder);
-        let place = |is_it: &dyn Fn(&Extension) -> bool| states.clone().position(|one| is_it(one));
+        let place =
+            |is_it: &dyn Fn(&ExtensionSpec) -> bool| states.clone().position(|one| is_it(one));
         let last = place(&|one| one.later_core.is_some());
         last.is_some() && place(&|one| one.name == of.name) <= last
     }
@@ -325,7 +326,7 @@ fn instead(plan: &PairPlan) -> Vec<TokenStream> {
 }
 
 /// Results of types that the older revision cannot know, where the newer one reads them by their type.
-fn open_results(one: &Conversion) -> Option<TokenStream> {
+fn open_results(one: &PlannedConversion) -> Option<TokenStream> {
     let ConversionBody::Object(plan) = &one.body else {
         return None;
     };

@@ -3,19 +3,19 @@
 use mcp_codegen::emit::Once;
 use mcp_codegen::generate::registry_crate;
 use mcp_codegen::registry::features::{Link, features, gate, rows};
-use mcp_revisions_schema::spec::Extension;
+use mcp_revisions_schema::spec::ExtensionSpec;
 use mcp_revisions_schema::{Models, Spec};
 use serde_json::json;
 
 use crate::specs::{files, released};
 
 /// The state of an extension that handlers are written in.
-fn state(name: &str, revision: &str) -> Extension {
-    Extension {
+fn state(name: &str, revision: &str) -> ExtensionSpec {
+    ExtensionSpec {
         name: name.to_owned(),
         folder: name.to_owned(),
         revision: revision.to_owned(),
-        ..Extension::default()
+        ..ExtensionSpec::default()
     }
 }
 
@@ -32,12 +32,12 @@ fn each_feature_implies_the_next_one_on_the_way_to_that_of_handlers() {
     let extensions = [
         state("dice", "draft"),
         state("tasks", "2027-03-03"),
-        Extension {
+        ExtensionSpec {
             name: "tasks@draft".to_owned(),
             ..state("tasks", "2027-03-03")
         },
     ];
-    let extensions: Vec<&Extension> = extensions.iter().collect();
+    let extensions: Vec<&ExtensionSpec> = extensions.iter().collect();
     let made = rows(&features(&chain, &extensions), |feature| {
         let package = feature.package.iter();
         package.map(|package| format!("dep:{package}")).collect()

@@ -4,13 +4,13 @@
 use mcp_codegen::import::{ImportOptions, SpecDirectory, SpecGaps, UpstreamFile};
 use mcp_revisions_schema::Models;
 use mcp_revisions_schema::decision::{Decision, Scope};
-use mcp_revisions_schema::spec::{Extension, Spec};
+use mcp_revisions_schema::spec::{ExtensionSpec, Spec};
 use serde_json::{Value, json};
 
 use crate::{says, specs};
 
 /// The state of the tasks extension that the core took back.
-fn extension(spec: &Spec) -> &Extension {
+fn extension(spec: &Spec) -> &ExtensionSpec {
     let mut all = spec.extensions.iter();
     all.find(|one| one.name == "tasks").unwrap()
 }

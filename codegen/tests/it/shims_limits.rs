@@ -8,7 +8,7 @@ use mcp_codegen::import::{SpecDirectory, SpecGaps};
 use mcp_revisions_diff::ChangeKind;
 use mcp_revisions_plans::PairPlan;
 use mcp_revisions_plans::open::UNDECIDED;
-use mcp_revisions_plans::plan::{Adoption, Conversion, ConversionBody, Effect, ValueSource};
+use mcp_revisions_plans::plan::{Adoption, ConversionBody, Effect, PlannedConversion, ValueSource};
 use mcp_revisions_plans::rules::PairRules;
 use mcp_revisions_schema::decision::QuestionKind;
 use mcp_revisions_schema::pair::RevisionPair;
@@ -182,8 +182,8 @@ fn a_member_that_only_the_draft_has_is_carried_where_its_own_schema_takes_whatev
             members["weight"] = schema.clone();
         });
         let plan = planned(&spec);
-        let object = |conversions: &[Conversion]| {
-            let of = |one: &&Conversion| one.from.name() == "Annotations";
+        let object = |conversions: &[PlannedConversion]| {
+            let of = |one: &&PlannedConversion| one.from.name() == "Annotations";
             match &conversions.iter().find(of).unwrap().body {
                 ConversionBody::Object(object) => object.clone(),
                 other => panic!("{other:?}"),

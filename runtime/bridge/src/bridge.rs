@@ -119,7 +119,7 @@ impl Bridge {
     /// added before: it sees each, may change it, answer it, or refuse it in place of passing it on with
     /// [`LayerMessage::forward`]. None by default; see [`mcp_revisions::layer`].
     ///
-    /// Messages are of the revision that is spoken with the upstream server. The [rate limit](Self::with_rate_limit) is the
+    /// Messages are of the revision that is spoken with the upstream server. The [rate limit](crate::ClientSettings::with_rate_limit) is the
     /// outermost layer, and the [rules of tools](Self::with_tool_rules) are the innermost ones.
     ///
     /// ```
@@ -291,8 +291,8 @@ impl Bridge {
         };
         let proxy = Proxy::new(servers.clone());
         let ending = &settings.clients.ending;
-        let served = ending.serve_one(settings.server(), proxy, (input, output), ended);
-        let served = served.await;
+        let serving = ending.serve_one(settings.server(), proxy, (input, output), ended);
+        let served = serving.await;
         servers.close().await;
         match servers.failure() {
             Some(Error::Closed) | None => served,

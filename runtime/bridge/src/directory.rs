@@ -58,13 +58,13 @@ impl ServerDirectory {
     /// protected resource for all servers and for their list: its URL is a parent of theirs, such as `https://mcp.example.com/`.
     #[must_use]
     pub fn new(options: transport::Options) -> Self {
-        let options = options.with_shared_budgets();
+        let shared = options.with_shared_budgets();
         let refuse = |_: IncomingRequest, _: Peer| async {
             Err(mcp_revisions::errors::internal("no server is at this path").error)
         };
         Self(Arc::new(SharedDirectory {
-            front: transport::Service::with_options(Server::late(), refuse, options.clone()),
-            options,
+            front: transport::Service::with_options(Server::late(), refuse, shared.clone()),
+            options: shared,
             entries: RwLock::default(),
             pool: Arc::default(),
         }))

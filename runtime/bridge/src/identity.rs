@@ -25,7 +25,7 @@ pub(crate) fn anyone_of(revision: Revision) -> Caller {
     }
 }
 
-/// Returns a client as its server is told of it: one that has not said what it can do may turn out to have anything.
+/// Returns a client as it is introduced to its server: one that has not said what it can do may turn out to have anything.
 pub(crate) fn introduced(caller: Arc<Caller>) -> Arc<Caller> {
     match caller.capabilities {
         Some(_) => caller,

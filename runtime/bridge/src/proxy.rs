@@ -105,13 +105,13 @@ impl Proxy {
             .unless_over(async {
                 let operation = ClientOperation::begin(&asked.method, self.settings.label());
                 let (mut spoken, caller) = (None, identity::introduced(caller));
-                let answered = async {
-                    let server = self.servers.of(&caller, &session).await;
-                    let server = server.map_err(|refused| refused.error)?;
+                let asking = async {
+                    let found = self.servers.of(&caller, &session).await;
+                    let server = found.map_err(|refused| refused.error)?;
                     spoken = Some(server.spoken());
                     Ok((server.ask(ask, asked).await?, server.spoken()))
                 };
-                let answered = answered.await;
+                let answered = asking.await;
                 match &answered {
                     Ok((answered, _)) => operation.end(&answered.answer, spoken),
                     Err(error) => operation.end(&Answer::Error(ErrorObject::clone(error)), spoken),

@@ -150,7 +150,7 @@ struct BridgeServers {
     number: u64,
     /// Set if the bridge has one client, and so one server.
     only: Option<OnlyServer>,
-    /// What servers said of themselves, by the revision of the client that they were started for.
+    /// The facts that servers gave of themselves, by the revision of the client that they were started for.
     known: Mutex<HashMap<Revision, ServerFacts>>,
     /// Set once none is started any more, because the bridge ends.
     is_closed: AtomicBool,
@@ -252,9 +252,9 @@ impl Servers {
             let _ = before.await;
         }
         let facts = lock(known).get(&caller.revision).cloned();
-        let started = ServerLink::start(settings, caller, *app, facts, alive.subscribe());
-        let started = settings.clients.ending.unless_over(started).await;
-        let started = started.unwrap_or(Err(Error::Closed)).inspect_err(|_| {
+        let starting = ServerLink::start(settings, caller, *app, facts, alive.subscribe());
+        let outcome = settings.clients.ending.unless_over(starting).await;
+        let started = outcome.unwrap_or(Err(Error::Closed)).inspect_err(|_| {
             // The server may be another one now.
             lock(known).remove(&caller.revision);
         });
@@ -268,11 +268,11 @@ impl Servers {
 
     /// Waits until the server of the one client has ended by itself.
     pub(crate) async fn ended(&self) {
-        let started = self.0.only.as_ref().map(watch::Sender::subscribe);
-        let link = match started {
-            Some(mut started) => {
+        let watched = self.0.only.as_ref().map(watch::Sender::subscribe);
+        let link = match watched {
+            Some(mut watched) => {
                 let is_started = |it: &Option<Result<ServerLink, Error>>| matches!(it, Some(Ok(_)));
-                let started = started.wait_for(is_started).await;
+                let started = watched.wait_for(is_started).await;
                 started
                     .ok()
                     .and_then(|it| it.as_ref()?.as_ref().ok().cloned())

@@ -288,7 +288,7 @@ fn convert_messages(
 struct ConvertedMessages {
     /// Each message, with its JSON pointer in the file: `/0` in a batch, empty for a single message.
     messages: Vec<(String, Conversion<Json>)>,
-    /// Whether they go out as one array.
+    /// Set if they go out as one array.
     is_batch: bool,
 }
 

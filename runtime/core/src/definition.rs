@@ -17,8 +17,8 @@ pub fn convert_bare(text: &str, route: &Route, context: &MessageContext<'_>) -> 
     }
     let cx = context.conversion.clone();
     let members: Extra = mcp_wire::from_str(text)?;
-    let method = members.get("method").and_then(Json::as_str);
-    let method = method.map(|method| method.to_string()).unwrap_or_default();
+    let named = members.get("method").and_then(Json::as_str);
+    let method = named.map(|method| method.to_string()).unwrap_or_default();
     let given = members.get("params").cloned();
     let text = given.as_ref().map_or("{}", Json::text);
     let subject = Subject::Method(&method, Part::Params, sender(route, &method, context)?);

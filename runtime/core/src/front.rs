@@ -41,7 +41,7 @@ pub enum FrontOutput {
 /// The core in front of a server that speaks one revision, for one client that speaks any.
 ///
 /// It answers `initialize`, `server/discover` and, where the server's revision has none, `ping`; its user has opened the
-/// session with the server, if the revision has sessions. Each message of either side goes in as text, and what comes out is
+/// session with the server, if the revision has sessions. Each message of either side goes in as text, and the outputs are
 /// sent. A request has one response: that of the other side, or an error where there can be none. Of a batch the responses
 /// are one array.
 ///
@@ -55,7 +55,7 @@ pub struct Front {
     session: Option<Revision>,
     /// The revision of the client's latest message.
     spoken: Option<Revision>,
-    pending: BTreeMap<(Sender, RequestId), PendingRequest>,
+    pending: BTreeMap<(Sender, RequestId), ForwardedRequest>,
     pending_bytes: usize,
     batches: BTreeMap<u64, OpenBatch>,
     last_batch: u64,
@@ -72,7 +72,7 @@ enum Sender {
 
 /// A request that waits for its response.
 #[derive(Debug)]
-struct PendingRequest {
+struct ForwardedRequest {
     method: String,
     /// The client's revision.
     revision: Revision,
@@ -304,12 +304,12 @@ impl Front {
             return self.refuse(message, error, batch);
         }
         match self.convert(message, sender, revision, None) {
-            Err(error) => {
-                let error = error.into_error(ErrorObject::INVALID_PARAMS);
+            Err(unconverted) => {
+                let error = unconverted.into_error(ErrorObject::INVALID_PARAMS);
                 self.refuse(message, error, batch)
             }
             Ok(text) => {
-                let pending = PendingRequest {
+                let pending = ForwardedRequest {
                     method: method.to_owned(),
                     revision,
                     batch,
@@ -333,8 +333,8 @@ impl Front {
         let method = message.method.as_deref().unwrap_or_default();
         let mut outputs = Vec::new();
         if method == methods::NOTIFICATIONS_CANCELLED {
-            let id = message.param("requestId");
-            let id = id.and_then(|id| id.read::<RequestId>().ok());
+            let given = message.param("requestId");
+            let id = given.and_then(|id| id.read::<RequestId>().ok());
             // No response has to come any more: that of a batch goes out without it.
             let taken = id.and_then(|id| self.take(sender, &id));
             if let Some(batch) = taken.and_then(|(_, pending)| pending.batch) {
@@ -358,7 +358,7 @@ impl Front {
                 .push(format!("a response to no request that waits: id {id}"));
             return Vec::new();
         };
-        let PendingRequest {
+        let ForwardedRequest {
             method,
             revision,
             batch,
@@ -389,7 +389,7 @@ impl Front {
     }
 
     /// Takes the request that a response answers or a cancellation names; the id may be spelled as the other kind.
-    fn take(&mut self, sender: Sender, id: &RequestId) -> Option<(RequestId, PendingRequest)> {
+    fn take(&mut self, sender: Sender, id: &RequestId) -> Option<(RequestId, ForwardedRequest)> {
         let mut key = (sender, id.clone());
         if !self.pending.contains_key(&key) {
             key.1 = other_spelling(id)?;

@@ -117,8 +117,8 @@ pub(crate) fn convert_one(
     if let Err(unclear) = sender(route, method, context) {
         // Both may send it: to be asked who did only where that makes a difference.
         let sent_by = |sender| {
-            let context = context.clone().sent_by(sender);
-            convert_one(message, of_all, &context)
+            let of_sender = context.clone().sent_by(sender);
+            convert_one(message, of_all, &of_sender)
         };
         let client = sent_by(Direction::ClientToServer);
         return if client == sent_by(Direction::ServerToClient) {
@@ -178,8 +178,8 @@ fn convert_member(
     let crossing = crossing(method, route, context);
     let end = (crossing.as_ref()).map_or(route.to, |crossing| crossing.before);
     let cx = context.conversion.clone().within(member);
-    let converted = route.convert_until(subject, end, text, cx);
-    let converted = converted.map_err(|error| error.within(&format!("/{member}")))?;
+    let outcome = route.convert_until(subject, end, text, cx);
+    let converted = outcome.map_err(|error| error.within(&format!("/{member}")))?;
     match crossing {
         Some(crossing) => Err(ConversionError::RequiresState(crossing.needs)),
         None => Ok(converted),

@@ -12,16 +12,16 @@ use crate::Headers;
 use crate::RevisionSet;
 use crate::errors::{self, Refusal};
 
-/// What one look at a message says of its revision, to a server of some revisions.
+/// The outcome of one look at a message for its revision, to a server of some revisions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Negotiation {
-    stage: NegotiationStage,
+    stage: RevisionEvidence,
     served: RevisionSet,
 }
 
-/// How far a message by itself says its revision.
+/// The evidence for its revision that a message has by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum NegotiationStage {
+enum RevisionEvidence {
     /// Its meaning does not depend on earlier messages.
     Known(NegotiatedMessage),
     /// It claims this revision, and belongs to a session if it names one.
@@ -72,15 +72,15 @@ impl Negotiation {
     /// The error to answer with, if the message is a request.
     pub fn within(self, session: Option<Revision>) -> Result<NegotiatedMessage, Box<Refusal>> {
         match self.stage {
-            NegotiationStage::Known(negotiated) => Ok(negotiated),
-            NegotiationStage::Claimed(revision) => {
+            RevisionEvidence::Known(negotiated) => Ok(negotiated),
+            RevisionEvidence::Claimed(revision) => {
                 Ok(NegotiatedMessage::Single(session.unwrap_or(revision)))
             }
-            NegotiationStage::InSession(otherwise) => match session.or(otherwise) {
+            RevisionEvidence::InSession(otherwise) => match session.or(otherwise) {
                 Some(revision) => Ok(NegotiatedMessage::Single(revision)),
                 None => Err(errors::missing_meta(meta::PROTOCOL_VERSION, self.served)),
             },
-            NegotiationStage::BatchInSession(otherwise) => match session.or(otherwise) {
+            RevisionEvidence::BatchInSession(otherwise) => match session.or(otherwise) {
                 Some(revision) if revision.has_rule(ProtocolRule::Batch) => {
                     Ok(NegotiatedMessage::Batch(revision))
                 }
@@ -93,9 +93,9 @@ impl Negotiation {
     #[must_use]
     pub fn needs_session(self, has_session: bool) -> bool {
         match self.stage {
-            NegotiationStage::Known(_) => false,
-            NegotiationStage::Claimed(_) => has_session,
-            NegotiationStage::InSession(_) | NegotiationStage::BatchInSession(_) => true,
+            RevisionEvidence::Known(_) => false,
+            RevisionEvidence::Claimed(_) => has_session,
+            RevisionEvidence::InSession(_) | RevisionEvidence::BatchInSession(_) => true,
         }
     }
 }
@@ -196,11 +196,11 @@ fn requested_version(message: &Peeked<'_>) -> Option<String> {
     message.param("protocolVersion")?.read().ok()
 }
 
-fn negotiate_batch(around: Around<'_>) -> Result<NegotiationStage, Box<Refusal>> {
+fn negotiate_batch(around: Around<'_>) -> Result<RevisionEvidence, Box<Refusal>> {
     let named = header_version(around).flatten();
     let otherwise = negotiate_handshake(around, None)?;
     if named.is_none_or(is_handshake) {
-        Ok(NegotiationStage::BatchInSession(otherwise))
+        Ok(RevisionEvidence::BatchInSession(otherwise))
     } else {
         Err(no_batch())
     }
@@ -209,7 +209,7 @@ fn negotiate_batch(around: Around<'_>) -> Result<NegotiationStage, Box<Refusal>>
 fn negotiate_request(
     message: &Peeked<'_>,
     around: Around<'_>,
-) -> Result<NegotiationStage, Box<Refusal>> {
+) -> Result<RevisionEvidence, Box<Refusal>> {
     let served = around.served;
     if let Some(claim) = message.meta.protocol_version {
         return negotiate_claim(message, claim, around);
@@ -217,7 +217,7 @@ fn negotiate_request(
     let method = message.method.as_deref().unwrap_or_default();
     if method == methods::INITIALIZE {
         return if served.has(Lifecycle::Handshake) {
-            Ok(NegotiationStage::Known(NegotiatedMessage::Initialize))
+            Ok(RevisionEvidence::Known(NegotiatedMessage::Initialize))
         } else {
             let requested = requested_version(message).unwrap_or_default();
             Err(errors::unsupported_version(&requested, served))
@@ -230,14 +230,14 @@ fn negotiate_request(
         return Err(errors::missing_meta(meta::PROTOCOL_VERSION, served));
     }
     let otherwise = negotiate_handshake(around, None)?;
-    Ok(NegotiationStage::InSession(otherwise))
+    Ok(RevisionEvidence::InSession(otherwise))
 }
 
 /// Returns what a message is that claims this revision: with a handshake it is its session's, where it names one.
-fn of_claim(revision: Revision) -> NegotiationStage {
+fn of_claim(revision: Revision) -> RevisionEvidence {
     match revision.lifecycle() {
-        Lifecycle::PerRequest => NegotiationStage::Known(NegotiatedMessage::Single(revision)),
-        Lifecycle::Handshake => NegotiationStage::Claimed(revision),
+        Lifecycle::PerRequest => RevisionEvidence::Known(NegotiatedMessage::Single(revision)),
+        Lifecycle::Handshake => RevisionEvidence::Claimed(revision),
     }
 }
 
@@ -246,7 +246,7 @@ fn negotiate_claim(
     message: &Peeked<'_>,
     claim: Raw<'_>,
     around: Around<'_>,
-) -> Result<NegotiationStage, Box<Refusal>> {
+) -> Result<RevisionEvidence, Box<Refusal>> {
     let served = around.served;
     let claim = claim
         .as_str()
@@ -256,7 +256,7 @@ fn negotiate_claim(
         && served.contains(revision)
     {
         return Ok(match message.method.as_deref() {
-            Some(methods::INITIALIZE) => NegotiationStage::Known(NegotiatedMessage::Initialize),
+            Some(methods::INITIALIZE) => RevisionEvidence::Known(NegotiatedMessage::Initialize),
             _ => of_claim(revision),
         });
     }
@@ -279,7 +279,7 @@ fn negotiate_claim(
 fn negotiate_unanswered(
     message: &Peeked<'_>,
     around: Around<'_>,
-) -> Result<NegotiationStage, Box<Refusal>> {
+) -> Result<RevisionEvidence, Box<Refusal>> {
     let served = around.served;
     let claim = message.meta.protocol_version.and_then(Raw::as_str);
     if let Some(claim) = claim {
@@ -294,10 +294,10 @@ fn negotiate_unanswered(
         && !is_handshake(version)
         && served.contains(version)
     {
-        return Ok(NegotiationStage::Known(NegotiatedMessage::Single(version)));
+        return Ok(RevisionEvidence::Known(NegotiatedMessage::Single(version)));
     }
     let otherwise = served.latest(Lifecycle::PerRequest);
-    negotiate_handshake(around, otherwise).map(NegotiationStage::InSession)
+    negotiate_handshake(around, otherwise).map(RevisionEvidence::InSession)
 }
 
 /// Returns what a message is outside of a session: of the header's revision, else of one that has no such header, else of what

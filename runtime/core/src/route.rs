@@ -229,8 +229,8 @@ impl Route {
                 Vec::new(),
             ));
         }
-        let result = (self.tables).convert(subject, self.from, to, text, &mut cx);
-        let result = result.map_err(|failure| ConversionError::of_subject(subject, failure));
+        let outcome = (self.tables).convert(subject, self.from, to, text, &mut cx);
+        let result = outcome.map_err(|failure| ConversionError::of_subject(subject, failure));
         match (result, ordinary) {
             (Err(invalid), Some((subject, cx))) => {
                 (self.convert_ordinary(subject, text, cx)).unwrap_or(Err(invalid))

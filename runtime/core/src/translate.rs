@@ -309,7 +309,7 @@ impl Translator {
     /// Returns the conversion of a request or a response, refused if it has a loss that is not accepted.
     ///
     /// # Errors
-    /// That of the conversion, and a loss that is not accepted.
+    /// Returns that of the conversion, or an error for a loss that is not accepted.
     pub fn checked<T>(&self, method: &str, converted: Conversion<T>) -> Conversion<T> {
         let least = self
             .rejected

@@ -1,4 +1,4 @@
-//! What a connection converts by, with its source of ids.
+//! The conversions of a connection, with its source of ids.
 
 use std::sync::Arc;
 

@@ -5,8 +5,6 @@
 //! server.
 //! Below both are the endpoints of [`server`](crate::sansio::server) and [`client`](crate::sansio::client), which decide what is sent.
 
-#[cfg(feature = "router")]
-mod blob;
 mod capabilities;
 #[cfg(feature = "client")]
 pub mod client;
@@ -20,13 +18,11 @@ mod server;
 #[cfg(feature = "skills")]
 mod skills;
 
-#[cfg(feature = "router")]
-pub use blob::Blob;
 #[cfg(feature = "client")]
 pub use client::Client;
 pub use error::{Error, TransportError};
 pub use mcp_revisions_sansio::{Failure, LogLevel, MessageLosses};
 #[cfg(feature = "router")]
-pub use router::{Extension, FromContext, Json, Router, State};
+pub use router::{Blob, Extension, FromContext, Json, Router, State};
 #[cfg(feature = "server")]
 pub use server::*;

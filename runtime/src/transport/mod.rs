@@ -10,8 +10,6 @@ pub(crate) mod panics;
 pub(crate) mod queue;
 #[cfg(feature = "server")]
 pub mod serve;
-#[cfg(any(feature = "server-http", feature = "server-stdio"))]
-pub(crate) mod signal;
 pub(crate) mod spawn;
 #[cfg(feature = "server-stdio")]
 pub mod stdio;

@@ -12,14 +12,17 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 /// Work that is known by its result only.
+#[doc(hidden)]
 pub type Boxed<'w, T> = Pin<Box<dyn Future<Output = T> + Send + 'w>>;
 
 /// Returns work that is known by its result only.
+#[doc(hidden)]
 pub fn boxed<'w, T>(work: impl Future<Output = T> + Send + 'w) -> Boxed<'w, T> {
     Box::pin(work)
 }
 
 /// Runs work until `stop` is ready, of whichever type that is: the work gets a signal of one type, and ends in its own time.
+#[doc(hidden)]
 pub async fn until<'w, T>(
     stop: impl Future<Output = ()>,
     work: impl FnOnce(Boxed<'static, ()>) -> Boxed<'w, T>,

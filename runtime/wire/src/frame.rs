@@ -1,10 +1,10 @@
-//! What a schema says of a value that its type keeps as text: checked where a message is converted, and nowhere else.
+//! The part of a schema that is about a value which its type keeps as text: checked where a message is converted, and nowhere else.
 
 use crate::fault::Fault;
 use crate::object::{Members, Record, UnknownMembers};
 use crate::reader::Reader;
 
-/// What a schema says of a value that is kept as text.
+/// The part of a schema that is about a value which is kept as text.
 ///
 /// A type that keeps a value as text takes each object there. A receiver that holds the value against its schema does not:
 /// so a conversion checks it by this, and mends it as it does other values.
@@ -25,7 +25,7 @@ pub enum Frame {
     List(&'static Frame),
     /// An object whose members are all of one kind.
     Each(&'static Frame),
-    /// An object with these members, each with what is said of it; and any others.
+    /// An object with these members, each with its own schema; and any others.
     Members(Members, &'static [Frame]),
 }
 

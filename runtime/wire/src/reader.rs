@@ -50,7 +50,7 @@ pub struct Reader<'a> {
     pub(crate) depth: u32,
     /// Where mends are noted, by a reader that makes them.
     pub(crate) mending: Option<&'a RefCell<Notes>>,
-    /// Whether one was met, by a reader that checks values that are kept as text.
+    /// Set to true once one is met, by a reader that checks values that are kept as text.
     pub(crate) frames: Option<&'a Cell<bool>>,
 }
 

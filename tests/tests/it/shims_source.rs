@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use mcp_revisions_plans::plan::{Conversion, ConversionBody, Effect, PairEnd};
+use mcp_revisions_plans::plan::{ConversionBody, Effect, PairEnd, PlannedConversion};
 use mcp_revisions_schema::pair::RevisionPair;
 use mcp_revisions_schema::{Models, Spec};
 use mcp_tests::root;
@@ -54,7 +54,7 @@ fn every_member_of_a_source_is_named() {
                 "{} {way}",
                 plan.pair.old
             );
-            let is_same = |one: &Conversion| {
+            let is_same = |one: &PlannedConversion| {
                 same.contains(&(one.from.name().to_owned(), one.to.name().to_owned()))
             };
             planned += (conversions.iter())
@@ -87,7 +87,7 @@ fn every_member_of_a_source_is_named() {
     );
 }
 
-fn from_object(one: &Conversion) -> bool {
+fn from_object(one: &PlannedConversion) -> bool {
     matches!(
         (&one.body, &one.from),
         (ConversionBody::Object { .. }, PairEnd::Type(_))

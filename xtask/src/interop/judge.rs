@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-use super::peers::{InteropPeer, PeerRole, PeerTasks};
+use super::peers::{InteropPeer, InteropRole, PeerTasks};
 use super::run::Steps;
 
 /// What a cell of the matrix says.
@@ -38,8 +38,8 @@ pub(super) fn cell(steps: &Steps, peer: &InteropPeer, revision: &str) -> Cell {
             return failed(error.as_str().unwrap_or_default().to_owned());
         }
         let found = match peer.role {
-            PeerRole::Client => told["value"].clone(),
-            PeerRole::Server => essence(step, &told["value"]),
+            InteropRole::Client => told["value"].clone(),
+            InteropRole::Server => essence(step, &told["value"]),
         };
         if found != expected {
             return failed(format!("expected {expected}, found {found}"));
@@ -62,7 +62,7 @@ fn expected(peer: &InteropPeer, revision: &str) -> Vec<(&'static str, Value)> {
         ("prompts/get", json!("Greet Ada in one sentence.")),
     ];
     steps.extend(match role {
-        PeerRole::Client => vec![
+        InteropRole::Client => vec![
             (
                 "tools/list",
                 json!(["add", "count", "fail", "pixel", "weather"]),
@@ -72,7 +72,7 @@ fn expected(peer: &InteropPeer, revision: &str) -> Vec<(&'static str, Value)> {
                 json!({"add": "3", "pixel": "image/png", "weather": weather, "fail": true}),
             ),
         ],
-        PeerRole::Server => vec![
+        InteropRole::Server => vec![
             ("tools/list", json!(["add", "fail", "pixel", "weather"])),
             ("add", json!("3")),
             ("pixel", json!("image/png")),
@@ -81,7 +81,7 @@ fn expected(peer: &InteropPeer, revision: &str) -> Vec<(&'static str, Value)> {
         ],
     });
     // A server that has tasks makes one of `add`.
-    if role == PeerRole::Client && matches!(peer.tasks, PeerTasks::Of(one) if one == revision) {
+    if role == InteropRole::Client && matches!(peer.tasks, PeerTasks::Of(one) if one == revision) {
         steps.push(("task", json!(["taskCreated", "done"])));
     }
     steps

@@ -12,14 +12,14 @@ use crate::workspace::root;
 
 /// What a peer is in the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum PeerRole {
+pub(super) enum InteropRole {
     /// It calls the example servers.
     Client,
     /// The example client calls it.
     Server,
 }
 
-impl fmt::Display for PeerRole {
+impl fmt::Display for InteropRole {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Client => "client",
@@ -92,7 +92,7 @@ impl fmt::Display for PeerTasks {
 #[derive(Debug, Clone)]
 pub(super) struct InteropPeer {
     pub(super) name: &'static str,
-    pub(super) role: PeerRole,
+    pub(super) role: InteropRole,
     pub(super) modes: &'static [Mode],
     /// What it is tried over; `sse` is the transport of 2024-11-05.
     pub(super) channels: &'static [&'static str],
@@ -131,7 +131,7 @@ pub(super) fn all() -> [InteropPeer; 7] {
     [
         peer(
             "TypeScript SDK",
-            PeerRole::Client,
+            InteropRole::Client,
             HANDSHAKE,
             ALL,
             PeerTasks::Of("2025-11-25"),
@@ -139,7 +139,7 @@ pub(super) fn all() -> [InteropPeer; 7] {
         ),
         peer(
             "TypeScript client",
-            PeerRole::Client,
+            InteropRole::Client,
             NAMED,
             BOTH,
             PeerTasks::None("it sends no `tasks/get`"),
@@ -147,7 +147,7 @@ pub(super) fn all() -> [InteropPeer; 7] {
         ),
         peer(
             "Python SDK",
-            PeerRole::Client,
+            InteropRole::Client,
             NAMED,
             ALL,
             PeerTasks::None("the package has none"),
@@ -155,7 +155,7 @@ pub(super) fn all() -> [InteropPeer; 7] {
         ),
         peer(
             "rmcp",
-            PeerRole::Client,
+            InteropRole::Client,
             RMCP,
             BOTH,
             PeerTasks::Of("2026-07-28"),
@@ -163,7 +163,7 @@ pub(super) fn all() -> [InteropPeer; 7] {
         ),
         peer(
             "rmcp",
-            PeerRole::Server,
+            InteropRole::Server,
             OURS,
             &["stdio"],
             PeerTasks::Of("2026-07-28"),
@@ -171,7 +171,7 @@ pub(super) fn all() -> [InteropPeer; 7] {
         ),
         peer(
             "TypeScript SDK",
-            PeerRole::Server,
+            InteropRole::Server,
             OURS,
             SSE,
             PeerTasks::None("its tools here run in every revision, and those with tasks would not"),
@@ -179,7 +179,7 @@ pub(super) fn all() -> [InteropPeer; 7] {
         ),
         peer(
             "Python SDK",
-            PeerRole::Server,
+            InteropRole::Server,
             OURS,
             SSE,
             PeerTasks::None("the package has none"),
@@ -199,7 +199,7 @@ pub(super) fn old() -> [InteropPeer; 5] {
     )];
     let old = |name, modes, source| InteropPeer {
         name,
-        role: PeerRole::Client,
+        role: InteropRole::Client,
         modes,
         channels: &["stdio", "http"],
         tasks: PeerTasks::None("it knows no revision with tasks"),
@@ -226,7 +226,7 @@ pub(super) fn old() -> [InteropPeer; 5] {
 /// A peer that can be started.
 #[derive(Debug)]
 pub(super) struct Installed {
-    pub(super) role: PeerRole,
+    pub(super) role: InteropRole,
     pub(super) version: String,
     pub(super) program: PathBuf,
     /// Arguments before all others.

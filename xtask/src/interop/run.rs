@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use serde_json::Value;
 
-use super::peers::{Installed, Mode, PeerRole};
+use super::peers::{Installed, InteropRole, Mode};
 use crate::process::{Built, RunningProcess};
 use crate::replicas::{Balancer, RedisServer};
 
@@ -61,12 +61,12 @@ pub(super) fn one(
     revision: &str,
 ) -> anyhow::Result<Steps> {
     let mut command = match peer.role {
-        PeerRole::Client => {
+        InteropRole::Client => {
             let mut command = Command::new(&peer.program);
             command.args(&peer.arguments).args([mode.name, channel]);
             command
         }
-        PeerRole::Server => {
+        InteropRole::Server => {
             let mut command = Command::new(&examples.stdio_client);
             command.args(["--only", revision]);
             if channel == "stdio" {

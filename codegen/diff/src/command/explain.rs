@@ -223,7 +223,7 @@ fn facts(spec: &Spec, (stated, changes): (&ErrorRules, &ProseChanges), name: &st
 /// The rows of a rule file that can be asked for by their ids.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct RuleTables {
+struct AskedRules {
     rule: Vec<Value>,
     method: Vec<Value>,
     error: Vec<Value>,
@@ -245,7 +245,7 @@ fn rules(spec: &Spec) -> anyhow::Result<Vec<(String, Value)>> {
                 .trim_end_matches(".toml")
                 .to_owned(),
         };
-        let tables: RuleTables = text.parse().map_err(UnreadOption)?;
+        let tables: AskedRules = text.parse().map_err(UnreadOption)?;
         let rows = [tables.rule, tables.method, tables.error].concat();
         rules.extend(rows.into_iter().map(|row| (pair.clone(), row)));
     }

@@ -187,7 +187,7 @@ fn line(head: Head, mut items: Vec<(ChangeLevel, BriefItem)>) -> BriefLine {
 fn items(change: &ThemeChange<'_>, inputs: &SortedSet<&str>) -> Vec<(Head, BriefItem)> {
     let row = change.lead();
     let mut paths: Vec<&WirePath> = change.main().collect();
-    // What a change of the envelope reaches besides says less than that every message has it.
+    // The other places that a change of the envelope reaches say less than that every message has it.
     let is_of_envelope =
         |path: &&WirePath| path.method == "*" && path.part == ExchangePart::Message;
     if paths.iter().any(is_of_envelope) {

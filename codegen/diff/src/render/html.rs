@@ -153,10 +153,12 @@ fn coded(words: &str) -> Value {
     let last = words.matches('`').count();
     let html = parts.map(|(at, part)| {
         let part = HtmlEscape(part).to_string();
-        match at % 2 == 1 {
-            true if at < last => format!("<code>{part}</code>"),
-            true => format!("`{part}"),
-            false => part,
+        if at % 2 == 0 {
+            part
+        } else if at < last {
+            format!("<code>{part}</code>")
+        } else {
+            format!("`{part}")
         }
     });
     Value::from_safe_string(html.collect())

@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 
 use super::open::{OpenDifferences, ProposedRow, UNDECIDED};
 use super::plan::{
-    Conversion, ConversionBody, Effect, HookCall, PairEnd, PairPlan, StringPlan, Transfer,
+    ConversionBody, Effect, HookCall, PairEnd, PairPlan, PlannedConversion, StringPlan, Transfer,
 };
 use super::rules::{Action, Also, Offer, PairRule, PairRules, Reject, placed};
 use super::{alike, effect};
@@ -164,7 +164,7 @@ struct Planner<'m> {
     known: SortedSet<(PairEnd, PairEnd)>,
     open: VecDeque<(PairEnd, PairEnd)>,
     /// The conversions that are planned.
-    done: Vec<Conversion>,
+    done: Vec<PlannedConversion>,
     /// The member by whose value an object becomes one of several, by the two ends.
     splits: SortedMap<(String, String), String>,
     /// The differences that no rule answers.
@@ -186,7 +186,7 @@ impl<'m> Planner<'m> {
             });
             let body = self.body(defs);
             let area = defs[0].or(defs[1]).map_or("shared", |def| &def.area);
-            self.done.push(Conversion {
+            self.done.push(PlannedConversion {
                 area: area.to_owned(),
                 from,
                 to,

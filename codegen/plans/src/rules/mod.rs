@@ -150,8 +150,8 @@ impl PairRules {
         ids
     }
 
-    /// Returns whether a row says on this way what becomes of an error code that only one of the two revisions has, whatever
-    /// the method and the data.
+    /// Returns whether a row says on this way what becomes of an error code that only one of the two revisions has, for any
+    /// method and data.
     pub(super) fn has_error(&self, code: i64, way: StepDirection) -> bool {
         let rows = placed(&self.rows.error).filter(|(_, row)| row.code.contains(code));
         for (offset, _) in rows {

@@ -5,7 +5,7 @@ use crate::sorted::SortedMap;
 use super::definitions::{DraftBuilder, constant, is_null};
 use super::open::{file_of, renamed, since};
 use crate::decision::Settle;
-use crate::model::{Frame, Given, Member, ObjectShape, Presence, Rest, Ty};
+use crate::model::{Given, Member, ObjectShape, Presence, Rest, SchemaFrame, Ty};
 use crate::naming::{is_identifier, numbered, plain, snake_case};
 use crate::schema::{Additional, Constraints, SchemaNode, Unsupported};
 use crate::spec::toml_text::quoted;
@@ -107,13 +107,13 @@ impl DraftBuilder<'_> {
             Some(field) => field.to_owned(),
             None => snake_case(wire),
         };
-        let frame = (ty == Ty::JsonObject).then(|| Frame::of(property));
+        let frame = (ty == Ty::JsonObject).then(|| SchemaFrame::of(property));
         Member {
             wire: wire.to_owned(),
             field,
             presence,
             ty,
-            frame: frame.filter(|frame| matches!(frame, Frame::Members(_))),
+            frame: frame.filter(|frame| matches!(frame, SchemaFrame::Members(_))),
             boxed: false,
             given: Given::Later,
             constraints: constraints(property),

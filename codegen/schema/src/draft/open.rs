@@ -75,11 +75,11 @@ pub(super) fn unknown(schema: &Schema, scope: &Scope) -> Vec<Decision> {
     let all = of_vendors.values().flatten();
     if let Some(first) = all.clone().min() {
         let names: SortedSet<&str> = of_vendors.keys().map(|(name, _)| name.as_str()).collect();
-        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
         let found = format!(
             "keywords of a vendor at {} places: {}",
             all.count(),
-            names.join(", ")
+            quoted.join(", ")
         );
         let rows = of_vendors
             .iter()

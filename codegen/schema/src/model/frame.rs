@@ -1,14 +1,14 @@
-//! What a schema says of a value that its type keeps as text.
+//! The part of a schema that is about a value which its type keeps as text.
 
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::schema::{Additional, JsonType, SchemaNode};
 
-/// What a schema says of a value that its type keeps as text, as `mcp_wire::Frame` has it: a conversion checks it.
+/// The part of a schema that is about a value which its type keeps as text, as `mcp_wire::Frame` has it: a conversion checks it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Frame {
+pub enum SchemaFrame {
     /// Any value, or one of which more is said than this can hold.
     Any,
     /// This string.
@@ -20,9 +20,9 @@ pub enum Frame {
     /// An object.
     Object,
     /// A list whose entries are all of one kind.
-    List(Box<Frame>),
+    List(Box<SchemaFrame>),
     /// An object whose members are all of one kind.
-    Each(Box<Frame>),
+    Each(Box<SchemaFrame>),
     /// An object with these members among others.
     Members(Vec<FrameMember>),
 }
@@ -34,11 +34,11 @@ pub struct FrameMember {
     pub wire: String,
     /// Set if it must be there.
     pub required: bool,
-    /// What is said of its value.
-    pub value: Frame,
+    /// The schema of its value.
+    pub value: SchemaFrame,
 }
 
-impl Frame {
+impl SchemaFrame {
     /// Returns what a schema says.
     pub(crate) fn of(node: &SchemaNode) -> Self {
         let is_choice = node.reference.is_some()

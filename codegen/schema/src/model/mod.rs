@@ -18,7 +18,7 @@ use crate::decision::Decision;
 pub use crate::rules::InitialValue;
 use crate::schema::{Constraints, Schema};
 
-pub use frame::{Frame, FrameMember};
+pub use frame::{FrameMember, SchemaFrame};
 pub use plan::{Case, KindCase, UnionPlan};
 pub use ty::{Direction, MethodKind, ModelMethod, Presence, Rest, Ty};
 
@@ -246,9 +246,9 @@ pub struct Member {
     /// The source of the value in a constructor.
     #[serde(skip_serializing_if = "Given::is_later")]
     pub given: Given,
-    /// What the schema says of a value that is kept as text, if that is more than its kind.
+    /// The schema of a value that is kept as text, if it is more than its kind.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub frame: Option<Frame>,
+    pub frame: Option<SchemaFrame>,
     /// Limits that the schema puts on the value; documented, not enforced.
     #[serde(skip_serializing_if = "Constraints::is_empty")]
     pub constraints: Constraints,

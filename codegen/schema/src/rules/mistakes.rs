@@ -141,10 +141,10 @@ impl TryFrom<MistakeToml> for MistakeRule {
             ("value", row.value),
             ("within", row.within),
         ];
-        let texts = texts
+        let given = texts
             .into_iter()
             .filter_map(|(key, text)| Some((key, text?)));
-        let texts: Vec<(&str, String)> = texts.collect();
+        let texts: Vec<(&str, String)> = given.collect();
         let entries = row.at.all().iter().filter(|at| at.ends_with(ENTRY)).count();
         let is_entry = entries == row.at.all().len();
         if entries > 0 && !(is_entry && row.kind.is_some()) {
@@ -205,8 +205,8 @@ impl MistakeRule {
 
     fn mistake(&self, at: &str, models: &[&Model]) -> Option<ModelMistake> {
         // For a row of entries it is the place of the list or map.
-        let at = at.strip_suffix(ENTRY).unwrap_or(at);
-        let (ty, member) = at.rsplit_once('.')?;
+        let place = at.strip_suffix(ENTRY).unwrap_or(at);
+        let (ty, member) = place.rsplit_once('.')?;
         if models
             .iter()
             .any(|model| has_framed_member(model, ty, member))
@@ -235,7 +235,7 @@ impl MistakeRule {
                 .map(|(_, def)| def.name.clone())
                 .collect(),
             member => all
-                .filter(|(model, def)| has_member(model, def, member) && is_of(at, def, member))
+                .filter(|(model, def)| has_member(model, def, member) && is_of(place, def, member))
                 .map(|(_, def)| def.name.clone())
                 .collect(),
         };

@@ -36,8 +36,10 @@ impl SpecSources {
     /// Takes texts by their path below a directory, which failures print by this name.
     #[must_use]
     pub fn of(root: &str, files: SortedMap<String, String>) -> Self {
-        let root = root.trim_end_matches('/').to_owned();
-        Self { root, files }
+        Self {
+            root: root.trim_end_matches('/').to_owned(),
+            files,
+        }
     }
 
     /// Returns a file as failures print it.

@@ -186,7 +186,7 @@ pub struct Applied {
     pub passed: Vec<Error>,
 }
 
-/// Apply those of `errata` that hold for a revision to its canonical schema, one after another; the outcome is canonical again.
+/// Applies those of `errata` that hold for a revision to its canonical schema, one after another; the outcome is canonical again.
 ///
 /// A draft moves: what has the defect no more there is passed over, as long as another revision or place has it.
 ///

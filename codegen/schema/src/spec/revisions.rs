@@ -127,7 +127,7 @@ struct RevisionsFile {
     revision: Vec<RevisionRow>,
 }
 
-/// Read the list and check that it can be one.
+/// Reads the list and checks that it can be one.
 ///
 /// # Errors
 /// Returns an error for a text that is not TOML, an id that is taken or not a file name, a protocol version that two released

@@ -101,14 +101,14 @@ pub fn takes(revision: &Revision, method: &str, member: &str) -> bool {
     params.is_some_and(|params| has(revision, params, member, 0))
 }
 
-/// All methods of a revision, of requests and notifications.
+/// Returns all methods of a revision, of requests and notifications.
 pub fn methods(revision: &Revision) -> Vec<String> {
     (messages(&revision.schema))
         .map(|(method, _)| method.to_owned())
         .collect()
 }
 
-/// Method and definition of each message of a canonical schema.
+/// Returns the method and definition of each message of a canonical schema.
 pub fn messages(schema: &Value) -> impl Iterator<Item = (&str, &str)> {
     definitions(schema).filter_map(|(name, definition)| Some((method_of(definition)?, name)))
 }

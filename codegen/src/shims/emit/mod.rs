@@ -19,7 +19,7 @@ use crate::emit::{CrateFiles, doc, in_box, inner_doc, named};
 use crate::format;
 use mcp_revisions_plans::UNDECIDED;
 use mcp_revisions_plans::plan::{
-    Arm, ArmPlan, Becomes, Conversion, ConversionBody, Effect, PairEnd, PairPlan,
+    Arm, ArmPlan, Becomes, ConversionBody, Effect, PairEnd, PairPlan, PlannedConversion,
 };
 use mcp_revisions_schema::naming::{pascal_case, snake_case};
 use mcp_revisions_schema::pair::StepDirection;
@@ -40,11 +40,11 @@ pub fn crate_files(plans: &[PairPlan], facts: &scaffold::ShimFacts) -> Result<Cr
         let module = plan.pair.module();
         for way in StepDirection::BOTH {
             let same = moved(plan.way(way), &shared);
-            let conversions: Vec<&Conversion> = (plan.way(way).iter())
+            let conversions: Vec<&PlannedConversion> = (plan.way(way).iter())
                 .filter(|one| !is_moved(&one.from, &one.to, &same))
                 .collect();
             let emitter = Emitter::new(&conversions, way, same);
-            let mut areas: SortedMap<&str, Vec<&Conversion>> = SortedMap::new();
+            let mut areas: SortedMap<&str, Vec<&PlannedConversion>> = SortedMap::new();
             for conversion in &conversions {
                 areas.entry(&conversion.area).or_default().push(conversion);
             }
@@ -107,7 +107,11 @@ struct Function {
 }
 
 impl Emitter {
-    fn new(conversions: &[&Conversion], way: StepDirection, moved: SortedSet<String>) -> Self {
+    fn new(
+        conversions: &[&PlannedConversion],
+        way: StepDirection,
+        moved: SortedSet<String>,
+    ) -> Self {
         let mut by_source: SortedMap<&PairEnd, usize> = SortedMap::new();
         for one in conversions {
             *by_source.entry(&one.from).or_default() += 1;
@@ -172,8 +176,8 @@ impl Emitter {
     }
 
     /// Returns the function; it takes a context where something can be lost.
-    fn function(&self, one: &Conversion) -> TokenStream {
-        let Conversion {
+    fn function(&self, one: &PlannedConversion) -> TokenStream {
+        let PlannedConversion {
             from,
             to,
             effect,
@@ -202,7 +206,7 @@ impl Emitter {
 
     fn body(
         &self,
-        one: &Conversion,
+        one: &PlannedConversion,
         body: &ConversionBody,
         ends: [&TokenStream; 2],
     ) -> TokenStream {
@@ -289,7 +293,7 @@ impl Emitter {
     }
 
     /// Returns the rows by which a value whose type is only known at run time is converted.
-    fn types(&self, conversions: &[&Conversion]) -> TokenStream {
+    fn types(&self, conversions: &[&PlannedConversion]) -> TokenStream {
         let converted = conversions.iter().filter_map(|one| {
             let (PairEnd::Type(from), PairEnd::Type(to)) = (&one.from, &one.to) else {
                 return None;

@@ -4,8 +4,8 @@ use super::words::{option, question};
 use super::{Emitter, adapter, called, done, path, reduced, reject, rule};
 use mcp_revisions_plans::UNDECIDED;
 use mcp_revisions_plans::plan::{
-    AlternativesPlan, Conversion, DroppedPlan, FieldPlan, HookCall, ObjectPlan, PairEnd, Recast,
-    SameMember, SettledPlan, SourceValue, Transfer, ValueSource,
+    AlternativesPlan, DroppedPlan, FieldPlan, HookCall, ObjectPlan, PairEnd, PlannedConversion,
+    Recast, SameMember, SettledPlan, SourceValue, Transfer, ValueSource,
 };
 use mcp_revisions_plans::rules::Action;
 use mcp_revisions_schema::model::Rest;
@@ -17,7 +17,7 @@ impl Emitter {
     /// Returns the body of a conversion of objects.
     pub(super) fn object(
         &self,
-        one: &Conversion,
+        one: &PlannedConversion,
         plan: &ObjectPlan,
         [from, to]: [&TokenStream; 2],
     ) -> TokenStream {

@@ -97,8 +97,8 @@ impl Gateway {
                 Ok(())
             };
             let (server, ending) = (gateway.server()?, &gateway.0.settings.clients.ending);
-            let served = ending.serve_one(server, gateway.clone(), (input, output), ended);
-            let served = served.await;
+            let serving = ending.serve_one(server, gateway.clone(), (input, output), ended);
+            let served = serving.await;
             gateway.shutdown().await;
             served
         })

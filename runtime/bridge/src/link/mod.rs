@@ -71,7 +71,7 @@ impl ServerLink {
         if let Some(spoken) = spoken {
             options = options.with_verdict(Verdict(spoken));
         }
-        // What the server says before its clients are known to be served in another revision is probably in this one.
+        // A message of the server before its clients are known to be served in another revision is probably in this one.
         let client = settings.first_client(app.unwrap_or(caller.revision), options);
         let listeners = Listeners::of(caller.revision.lifecycle());
         let client_of = (caller.revision, listeners.clone());

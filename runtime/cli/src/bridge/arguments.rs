@@ -255,16 +255,16 @@ pub(crate) fn with_separator(mut words: Vec<OsString>, program: &Command) -> Vec
 fn first_positional(words: &[OsString], from: usize, command: &Command) -> Option<usize> {
     let mut at = from;
     while let Some(word) = words.get(at) {
-        let word = word.to_string_lossy();
-        let Some(option) = word.strip_prefix('-') else {
+        let text = word.to_string_lossy();
+        let Some(option) = text.strip_prefix('-') else {
             return Some(at);
         };
-        if word == "--" {
+        if text == "--" {
             return None;
         }
         if let Some(long) = option.strip_prefix('-').filter(|it| !it.contains('=')) {
-            let mut known = command.get_arguments();
-            let known = known.find(|it| it.get_long() == Some(long))?;
+            let mut all = command.get_arguments();
+            let known = all.find(|it| it.get_long() == Some(long))?;
             at += usize::from(known.get_action().takes_values());
         }
         at += 1;

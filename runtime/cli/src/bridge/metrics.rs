@@ -102,14 +102,14 @@ type Durations = Family<Labels, Histogram, fn() -> Histogram>;
 
 /// The metrics of the program, each a family of series by their labels.
 #[derive(Debug, Default)]
-struct Metrics {
+struct MetricsRegistry {
     registry: Registry,
     counters: BTreeMap<String, Family<Labels, Counter>>,
     gauges: BTreeMap<String, Family<Labels, Gauge<f64, AtomicU64>>>,
     durations: BTreeMap<String, Durations>,
 }
 
-impl Metrics {
+impl MetricsRegistry {
     /// Creates the metrics that the tables above list, without a series.
     fn new() -> Self {
         let mut metrics = Self::default();
@@ -159,9 +159,8 @@ impl Metrics {
         } = self;
         durations.entry(name.to_owned()).or_insert_with(|| {
             let family = Family::new_with_constructor((|| Histogram::new(BUCKETS)) as fn() -> _);
-            let name = name.replace('.', "_");
             registry.register_with_unit(
-                name,
+                name.replace('.', "_"),
                 full_stop_apart(meaning),
                 Unit::Seconds,
                 family.clone(),
@@ -186,10 +185,10 @@ fn labels(key: &Key) -> Labels {
 
 /// The recorder of the facade `metrics`, and the source of the text.
 #[derive(Clone, Debug)]
-struct Recorder(Arc<Mutex<Metrics>>);
+struct Recorder(Arc<Mutex<MetricsRegistry>>);
 
 impl Recorder {
-    fn metrics(&self) -> MutexGuard<'_, Metrics> {
+    fn metrics(&self) -> MutexGuard<'_, MetricsRegistry> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -265,7 +264,7 @@ impl ::metrics::Recorder for Recorder {
 /// # Errors
 /// Returns an error if metrics are recorded already.
 pub(super) fn begin() -> anyhow::Result<impl Fn() -> String + Send + Sync + Clone + 'static> {
-    let recorder = Recorder(Arc::new(Mutex::new(Metrics::new())));
+    let recorder = Recorder(Arc::new(Mutex::new(MetricsRegistry::new())));
     ::metrics::set_global_recorder(recorder.clone())
         .map_err(|error| anyhow::anyhow!("{error}"))
         .context("--metrics")?;

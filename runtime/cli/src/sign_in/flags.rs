@@ -174,19 +174,19 @@ impl TokenStore for NoStore {
 impl SignInArguments {
     /// Returns the options for one server, whose entry may say other things.
     pub(crate) fn for_entry(&self, entry: &EntrySignIn) -> Self {
-        let entry = entry.clone();
+        let said = entry.clone();
         let mut own = self.clone();
-        if entry.client_id.is_some() {
-            own.client_id = entry.client_id;
-            own.client_secret = entry.client_secret;
+        if said.client_id.is_some() {
+            own.client_id = said.client_id;
+            own.client_secret = said.client_secret;
             (own.client_secret_env, own.private_key_file) = (None, None);
         }
-        if !entry.scopes.is_empty() {
-            own.scope = entry.scopes;
+        if !said.scopes.is_empty() {
+            own.scope = said.scopes;
         }
-        own.issuer = entry.issuer.or(own.issuer);
-        own.resource = entry.resource.or(own.resource);
-        own.callback_port = entry.callback_port.or(own.callback_port);
+        own.issuer = said.issuer.or(own.issuer);
+        own.resource = said.resource.or(own.resource);
+        own.callback_port = said.callback_port.or(own.callback_port);
         own
     }
 

@@ -106,7 +106,7 @@ fn without_deep_entries(text: &str) -> Option<(String, Vec<String>)> {
     let (mut kept, mut why) = (String::new(), Vec::new());
     let (mut depth, mut deepest) = (0_u32, 0_u32);
     let (mut is_list, mut is_string, mut is_escaped) = (false, false, false);
-    // Where the text begins that is not kept yet, and the entry.
+    // The start of the text that is not kept yet, and that of the entry.
     let (mut from, mut start, mut index) = (0, 0, 0_usize);
     for (at, byte) in text.bytes().enumerate() {
         if is_string {

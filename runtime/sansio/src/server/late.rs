@@ -237,8 +237,8 @@ impl Connection<Server> {
         let Refusal { error, status } = why;
         let message = incoming.message;
         let error_of = |id: Option<RawId<'_>>| {
-            let id = id.and_then(RawId::to_id);
-            id.map(|id| write::error(Some(&id), error))
+            let readable = id.and_then(RawId::to_id);
+            readable.map(|id| write::error(Some(&id), error))
         };
         match message.kind {
             MessageKind::Request => match error_of(message.id) {

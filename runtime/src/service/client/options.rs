@@ -27,13 +27,13 @@ use mcp_revisions_sansio::{MistakeHook, PeerMistake};
 #[must_use = "say what to connect to"]
 #[derive(Debug)]
 pub struct ClientBuilder<App, H> {
-    told: ClientSettings,
+    told: ConnectionSettings,
     handlers: H,
     custom: Custom<ClientContext<App>>,
 }
 
 #[derive(Debug)]
-struct ClientSettings {
+struct ConnectionSettings {
     info: Json,
     capabilities: Option<Json>,
     options: Options,
@@ -48,7 +48,7 @@ impl<App: Spoken> ClientBuilder<App, ()> {
         // The transport is not known yet, nor are the methods of its handlers.
         let profile = Profile::new(info, &JsonObject::new());
         let options = Options::new(Channel::Stdio, profile);
-        let told = ClientSettings {
+        let told = ConnectionSettings {
             info: Json::of(info),
             capabilities: None,
             options,
@@ -229,7 +229,7 @@ where
 
     /// Sets the connection going, in a task of its own.
     pub(super) fn run(self, channel: Channel, carrier: Transport) -> Client<App> {
-        let ClientSettings {
+        let ConnectionSettings {
             info,
             capabilities,
             options,

@@ -3,6 +3,7 @@
 //! A function takes its arguments, a [`RequestContext`], both or neither. Schemas are derived from the types of arguments
 //! and results with feature `schemars`; without it, they are given with the tool ([`Router::tool_of`]).
 
+mod blob;
 mod changes;
 mod completion;
 mod dynamic;
@@ -32,6 +33,7 @@ use mcp_revisions_core::errors::shortened;
 use mcp_revisions_core::{Latest, latest as mcp, methods};
 use mcp_wire::args::Version;
 
+pub use blob::Blob;
 pub use changes::Changes;
 pub use completion::TextArgument;
 pub use dynamic::{DynamicCall, IntoPage, PageCursor};
@@ -192,13 +194,13 @@ impl Router {
         name: impl Into<String>,
         version: impl Into<String>,
     ) -> Result<McpServer<Latest>, ServeError> {
-        let name = name.into();
-        if name.is_empty() {
+        let own_name = name.into();
+        if own_name.is_empty() {
             let problem = "the server has an empty name: clients show it to their users";
             self.problems.push(problem.to_owned());
         }
         self.build_with(Server::new(&mcp::Implementation::new(
-            name,
+            own_name,
             Version(version),
         )))
     }
@@ -369,8 +371,8 @@ impl mcp::ServerHandlers<RequestContext<Latest>> for Router {
                 ..mcp::ListToolsResult::new(tools)
             });
         };
-        let cx = cx.with_states(&self.states);
-        let mut page = (dynamic.list)((own, self.page_size), cx).await?;
+        let stateful = cx.with_states(&self.states);
+        let mut page = (dynamic.list)((own, self.page_size), stateful).await?;
         // A call of that name would go to the registered tool.
         page.tools.retain(|tool| {
             let is_free = self.tools.get(&tool.name).is_none();
@@ -428,8 +430,8 @@ impl mcp::ServerHandlers<RequestContext<Latest>> for Router {
                 ..mcp::ListResourcesResult::new(resources)
             });
         };
-        let cx = cx.with_states(&self.states);
-        let mut page = (dynamic.list)((own, self.page_size), cx).await?;
+        let stateful = cx.with_states(&self.states);
+        let mut page = (dynamic.list)((own, self.page_size), stateful).await?;
         page.resources.retain(|resource| {
             let is_free = self.resources.get(&resource.uri).is_none();
             if !is_free {

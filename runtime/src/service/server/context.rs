@@ -346,8 +346,8 @@ impl<App> RequestContext<App> {
         total: Option<Number>,
         message: impl Into<String>,
     ) {
-        let message = message.into();
-        self.tell_progress(done.into(), total, Some(&message)).await;
+        self.tell_progress(done.into(), total, Some(&message.into()))
+            .await;
     }
 
     async fn tell_progress(&self, done: Number, total: Option<Number>, message: Option<&str>) {

@@ -15,12 +15,9 @@ mod states;
 #[cfg(feature = "server-stdio")]
 mod stdio;
 #[cfg(all(feature = "client", feature = "router"))]
-mod test_call;
-#[cfg(feature = "tracing")]
+pub mod test_call;
+#[cfg_attr(not(feature = "tracing"), path = "without_trace.rs")]
 pub mod trace;
-#[cfg(not(feature = "tracing"))]
-#[path = "without_trace.rs"]
-mod trace;
 
 use std::marker::PhantomData;
 
@@ -42,8 +39,6 @@ use handlers::{TypedHandlers, room};
 #[cfg(feature = "ext-tasks")]
 pub use mcp_revisions_sansio::server::{TaskOptions, TaskSupport};
 pub(in crate::service) use states::States;
-#[cfg(all(feature = "client", feature = "router"))]
-pub use test_call::{TestCall, TestRecord};
 
 /// Builder of a server: its implementation info, capabilities and revisions.
 ///

@@ -7,7 +7,7 @@ mod driver;
 mod framing;
 mod handle;
 #[cfg(feature = "client-http")]
-mod http;
+pub(in crate::transport) mod http;
 mod incoming;
 mod lines;
 pub(crate) mod servers;
@@ -17,8 +17,6 @@ use mcp_wire::Direction;
 use crate::transport::spawn::{Boxed, boxed};
 use mcp_revisions_sansio::client::{Exchange, Post};
 
-#[cfg(all(feature = "client-auth", feature = "server-http"))]
-pub use http::sign_in::verifier::{Introspection, Jwks};
 pub use servers::*;
 
 pub use driver::{Application, Driver, NOT_WAITED_FOR, OpenCall, drive};

@@ -59,7 +59,7 @@ use ::http::HeaderMap;
 
 pub use crate::serve::{PeerConnection, Principal};
 #[cfg(feature = "client-auth")]
-pub use crate::transport::client::{Introspection, Jwks};
+pub use crate::transport::client::http::sign_in::verifier::{Introspection, Jwks};
 #[doc(hidden)]
 pub use answers::refused;
 pub use body::Body;

@@ -155,10 +155,10 @@ impl ServiceShared {
 
     async fn handle(self: Arc<Self>, mut head: Parts, body: Received) -> Response<Body> {
         if self.options.health.as_deref() == Some(head.uri.path()) {
-            let report = self.options.health_report.as_ref();
+            let reporter = self.options.health_report.as_ref();
             // A page of another site may have come here by the name of its own.
             let may_read = self.options.guard.is_none() && self.options.admits(&head).is_ok();
-            let report = report.filter(|_| may_read).map(|report| report());
+            let report = reporter.filter(|_| may_read).map(|report| report());
             return self.health(&head.method, Ok(report.unwrap_or_default()));
         }
         if self.options.readiness.as_deref() == Some(head.uri.path()) {

@@ -70,6 +70,7 @@ fn code(error: &ErrorObject) -> SharedString {
 }
 
 /// A request to a server, which is recorded in `mcp.client.operation.duration`.
+#[doc(hidden)]
 pub struct ClientOperation(Option<Operation>);
 
 impl ClientOperation {

@@ -4,6 +4,7 @@ use mcp_revisions_core::Revision;
 use mcp_revisions_sansio::Answer;
 
 /// A request to a server, of which nothing is recorded.
+#[doc(hidden)]
 pub struct ClientOperation;
 
 impl ClientOperation {

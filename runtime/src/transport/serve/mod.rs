@@ -14,6 +14,7 @@ mod outbox;
 #[cfg_attr(not(feature = "server-http"), path = "without_http.rs")]
 mod over_http;
 mod replicas;
+pub(crate) mod signal;
 #[cfg_attr(not(feature = "ext-tasks"), path = "without_tasks.rs")]
 mod tasks;
 

@@ -15,7 +15,7 @@ pub(super) fn is_empty_array(value: &str) -> bool {
     inner.is_some_and(|inner| inner.trim().is_empty())
 }
 
-/// Returns whether two texts are the same JSON, in whatever spelling.
+/// Returns whether two texts are the same JSON, in any spelling.
 pub(super) fn is_same(value: &str, other: &str) -> bool {
     let [value, other] = [value, other].map(Json::from_text);
     value.is_ok_and(|value| other.is_ok_and(|other| value == other))

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use mcp_revisions_diff::command::CommandOutcome;
 
-use super::peers::{self, PeerRole};
+use super::peers::{self, InteropRole};
 use crate::process::Built;
 use crate::tally::Tally;
 
@@ -36,7 +36,7 @@ pub(super) fn run(names: &[String], revisions: &[&str]) -> anyhow::Result<Comman
     let is_wanted = |name: &str| names.is_empty() || names.iter().any(|one| name.starts_with(one));
     let clients: Vec<_> = all
         .iter()
-        .filter(|peer| peer.role == PeerRole::Client && is_wanted(peer.name))
+        .filter(|peer| peer.role == InteropRole::Client && is_wanted(peer.name))
         .collect();
     let servers = if clients.is_empty() {
         Vec::new()

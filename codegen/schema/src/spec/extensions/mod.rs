@@ -34,7 +34,7 @@ pub const FACTS: &str = "extension.toml";
 
 /// A published state of an extension of the protocol.
 #[derive(Clone, Debug, Default)]
-pub struct Extension {
+pub struct ExtensionSpec {
     /// The name: `tasks` for the state that handlers are written in, `tasks@draft` for another one.
     pub name: String,
     /// The name of its folder: `tasks`.
@@ -148,7 +148,7 @@ pub struct Core {
     pub methods: Vec<String>,
 }
 
-impl Extension {
+impl ExtensionSpec {
     /// Reads the states of an extension, oldest first.
     pub(super) fn load(
         directory: &SpecSources,
@@ -423,7 +423,7 @@ fn missing(path: String, name: &str) -> Error {
 }
 
 /// Returns the orders of the states of all extensions, by folder.
-pub(super) fn orders(extensions: &[Extension]) -> SortedMap<String, Order> {
+pub(super) fn orders(extensions: &[ExtensionSpec]) -> SortedMap<String, Order> {
     let mut orders = SortedMap::new();
     for of in extensions.chunk_by(|a, b| a.folder == b.folder) {
         let firm = of
@@ -439,11 +439,11 @@ pub(super) fn orders(extensions: &[Extension]) -> SortedMap<String, Order> {
 
 /// Returns the extension that a schema is a state of: the first one that has most of its messages, and rests on the same
 /// revision. A protocol of its own may have a method that is called like one of an extension.
-pub fn extension_of<'s>(schema: &Value, spec: &'s Spec) -> Option<&'s Extension> {
+pub fn extension_of<'s>(schema: &Value, spec: &'s Spec) -> Option<&'s ExtensionSpec> {
     if lists(schema) {
         return None;
     }
-    let has = |extension: &&Extension| {
+    let has = |extension: &&ExtensionSpec| {
         let Ok(base) = spec.revision(&extension.revision) else {
             return false;
         };
@@ -455,7 +455,7 @@ pub fn extension_of<'s>(schema: &Value, spec: &'s Spec) -> Option<&'s Extension>
             && (others.is_empty() && own.len() == extension.methods.len()
                 || rests_on(schema, base, others.is_empty()))
     };
-    let is_main = |extension: &&Extension| extension.name == extension.folder;
+    let is_main = |extension: &&ExtensionSpec| extension.name == extension.folder;
     let mut states = spec.extensions.iter().filter(has);
     (states.clone().find(is_main)).or_else(|| states.next())
 }

@@ -172,7 +172,7 @@ impl ExtensionRows {
         let main = (self.of_handlers()).filter(|main| main.id == state.id)?;
         let place = |id: &str| revisions.iter().position(|one| one.id == id);
         let named = place(id)?;
-        // What a draft takes back is released before it, in the first revision that has it.
+        // A feature that a draft takes back is released before it, in the first revision that has it.
         let first = match revisions.get(named)?.status {
             RevisionStage::Draft => place(main.revision.get_ref())? + 1,
             RevisionStage::Released | RevisionStage::Candidate => named,

@@ -10,7 +10,7 @@ use toml::Spanned;
 
 use super::range::Faults;
 pub use super::roles::{messages, methods, takes};
-use super::{Extension, Spec};
+use super::{ExtensionSpec, Spec};
 use crate::Error;
 use crate::naming::snake_case;
 pub use results::{RequestResult, ResultRule, answer};
@@ -190,7 +190,7 @@ impl MethodRules {
 
     /// Returns the rules with what an extension says of its own messages.
     #[must_use]
-    pub fn with(&self, extension: &Extension) -> Self {
+    pub fn with(&self, extension: &ExtensionSpec) -> Self {
         let mut rules = self.clone();
         for method in &extension.methods {
             let name = &method.name;

@@ -69,7 +69,7 @@ pub(super) struct EntryReader<'r> {
 }
 
 /// The members of an entry.
-type Members = Map<Json>;
+type EntryMembers = Map<Json>;
 
 impl<'r> EntryReader<'r> {
     pub(super) fn new(references: References<'r>, expands: bool) -> Self {
@@ -85,7 +85,7 @@ impl<'r> EntryReader<'r> {
     pub(super) fn entry(&mut self, name: &str, definition: &Json) -> Option<ServerEntry> {
         let mut entry = ServerEntry::new(name, ServerTarget::Wrong(String::new()));
         let kind = definition.kind();
-        match definition.read::<Members>() {
+        match definition.read::<EntryMembers>() {
             _ if kind != Kind::Object => {
                 self.mistake("", format!("expected an object, found {}", named(kind)));
             }
@@ -121,7 +121,7 @@ impl<'r> EntryReader<'r> {
         });
     }
 
-    fn tell_unknown(&mut self, members: &Members) {
+    fn tell_unknown(&mut self, members: &EntryMembers) {
         let is_known = |member: &&str| MEMBERS.contains(member) || URLS.contains(member);
         let unknown: Vec<String> = members
             .keys()
@@ -134,11 +134,11 @@ impl<'r> EntryReader<'r> {
         }
     }
 
-    fn target(&mut self, members: &Members) -> Option<ServerTarget> {
+    fn target(&mut self, members: &EntryMembers) -> Option<ServerTarget> {
         let has = |member: &str| members.get(member).is_some_and(|it| !it.is_null());
         let url = URLS.into_iter().find(|member| has(member));
         let has_command = has("command");
-        let word = match members.get("type").filter(|it| !it.is_null()) {
+        let given = match members.get("type").filter(|it| !it.is_null()) {
             None => None,
             Some(word) => match word.as_str() {
                 Some(word) => Some(word.into_owned()),
@@ -148,7 +148,7 @@ impl<'r> EntryReader<'r> {
                 }
             },
         };
-        let word = word.as_deref();
+        let word = given.as_deref();
         let (is_process, is_url) = (
             word.is_some_and(|it| PROCESS_TYPES.contains(&it)),
             word.is_some_and(|it| URL_TYPES.contains(&it)),
@@ -186,12 +186,12 @@ impl<'r> EntryReader<'r> {
         }
     }
 
-    fn process(&mut self, members: &Members) -> Option<ServerTarget> {
+    fn process(&mut self, members: &EntryMembers) -> Option<ServerTarget> {
         // An editor once had the whole command in one object.
-        let nested = members
+        let object = members
             .get("command")
             .filter(|it| it.kind() == Kind::Object);
-        let nested = nested.and_then(|it| it.read::<Members>().ok());
+        let nested = object.and_then(|it| it.read::<EntryMembers>().ok());
         let (of, program) = match &nested {
             Some(nested) => (nested, "path"),
             None => (members, "command"),
@@ -226,7 +226,7 @@ impl<'r> EntryReader<'r> {
         })
     }
 
-    fn url(&mut self, members: &Members, member: &str) -> Option<ServerTarget> {
+    fn url(&mut self, members: &EntryMembers, member: &str) -> Option<ServerTarget> {
         let address = self.required_text(members, member)?;
         let wrong = match url(&address) {
             Err(why) => Some(why),
@@ -272,8 +272,8 @@ impl<'r> EntryReader<'r> {
     }
 
     /// Returns what an entry says of its sign-in: `oauth`, or `auth` in capital letters.
-    fn sign_in(&mut self, members: &Members) -> EntrySignIn {
-        let object = |member: &str| members.get(member)?.read::<Members>().ok();
+    fn sign_in(&mut self, members: &EntryMembers) -> EntrySignIn {
+        let object = |member: &str| members.get(member)?.read::<EntryMembers>().ok();
         let mut sign_in = EntrySignIn {
             scopes: self.scopes(members),
             resource: self.text(members, "oauth_resource"),
@@ -300,14 +300,14 @@ impl<'r> EntryReader<'r> {
     }
 
     /// Returns scopes: a list, or a text with blanks between them.
-    fn scopes(&mut self, members: &Members) -> Vec<String> {
+    fn scopes(&mut self, members: &EntryMembers) -> Vec<String> {
         match members.get("scopes").and_then(Json::as_str) {
             Some(text) => text.split_whitespace().map(str::to_owned).collect(),
             None => self.array(members, "scopes"),
         }
     }
 
-    fn start_timeout(&mut self, members: &Members) -> Option<Duration> {
+    fn start_timeout(&mut self, members: &EntryMembers) -> Option<Duration> {
         for (member, unit) in [("startup_timeout_sec", 1.0), ("startup_timeout_ms", 0.001)] {
             let Some(value) = members.get(member).filter(|it| !it.is_null()) else {
                 continue;
@@ -323,7 +323,7 @@ impl<'r> EntryReader<'r> {
     }
 
     /// Returns the rules of an entry's tools: of `tools`, and of the lists of names that hosts have.
-    fn tools(&mut self, members: &Members) -> ToolRules {
+    fn tools(&mut self, members: &EntryMembers) -> ToolRules {
         let mut rules = ToolRules::new();
         for (member, allows) in [
             ("enabled_tools", true),
@@ -340,7 +340,7 @@ impl<'r> EntryReader<'r> {
         match tools.map(Json::kind) {
             None => rules,
             Some(Kind::Array) => self.patterns(rules, members, "tools", true),
-            Some(Kind::Object) => match tools.map(Json::read::<Members>) {
+            Some(Kind::Object) => match tools.map(Json::read::<EntryMembers>) {
                 Some(Ok(tools)) => self.tool_rules(rules, &tools),
                 Some(Err(why)) => {
                     self.mistake("tools", why);
@@ -361,7 +361,7 @@ impl<'r> EntryReader<'r> {
     fn patterns(
         &mut self,
         mut rules: ToolRules,
-        members: &Members,
+        members: &EntryMembers,
         member: &str,
         allows: bool,
     ) -> ToolRules {
@@ -378,7 +378,7 @@ impl<'r> EntryReader<'r> {
         })
     }
 
-    fn tool_rules(&mut self, mut rules: ToolRules, tools: &Members) -> ToolRules {
+    fn tool_rules(&mut self, mut rules: ToolRules, tools: &EntryMembers) -> ToolRules {
         for member in tools.keys() {
             match member {
                 "allow" | "deny" => rules = self.patterns(rules, tools, member, member == "allow"),
@@ -402,7 +402,7 @@ impl<'r> EntryReader<'r> {
                     }
                 }
                 "scopes" | "principals" => {
-                    let conditions = tools.get(member).map(Json::read::<Members>);
+                    let conditions = tools.get(member).map(Json::read::<EntryMembers>);
                     let Some(Ok(conditions)) = conditions else {
                         let why = "expected an object of arrays of patterns";
                         self.mistake(&format!("tools.{member}"), why);
@@ -428,7 +428,7 @@ impl<'r> EntryReader<'r> {
     }
 
     /// Reads a text that is required, with its references.
-    fn required_text(&mut self, members: &Members, member: &str) -> Option<String> {
+    fn required_text(&mut self, members: &EntryMembers, member: &str) -> Option<String> {
         match members.get(member) {
             None => {
                 self.mistake(member, "expected a text");
@@ -446,13 +446,13 @@ impl<'r> EntryReader<'r> {
     }
 
     /// Reads a text that may be absent or null.
-    fn text(&mut self, members: &Members, member: &str) -> Option<String> {
+    fn text(&mut self, members: &EntryMembers, member: &str) -> Option<String> {
         members.get(member).filter(|it| !it.is_null())?;
         self.required_text(members, member)
     }
 
     /// Reads an array of texts; empty if it is absent or null.
-    fn array(&mut self, members: &Members, member: &str) -> Vec<String> {
+    fn array(&mut self, members: &EntryMembers, member: &str) -> Vec<String> {
         let Some(value) = members.get(member).filter(|it| !it.is_null()) else {
             return Vec::new();
         };
@@ -468,11 +468,11 @@ impl<'r> EntryReader<'r> {
     }
 
     /// Reads an object of texts; null is a value that is not there.
-    fn texts(&mut self, members: &Members, member: &str) -> Vec<(String, Option<String>)> {
+    fn texts(&mut self, members: &EntryMembers, member: &str) -> Vec<(String, Option<String>)> {
         let Some(value) = members.get(member).filter(|it| !it.is_null()) else {
             return Vec::new();
         };
-        let entries = match value.read::<Members>() {
+        let entries = match value.read::<EntryMembers>() {
             Ok(entries) => entries,
             Err(why) if value.kind() == Kind::Object => {
                 self.mistake(member, why);

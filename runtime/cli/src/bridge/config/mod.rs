@@ -66,16 +66,16 @@ impl Config {
         workspace: &Path,
         environment: Environment<'_>,
     ) -> anyhow::Result<Self> {
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let unmarked = text.strip_prefix('\u{feff}').unwrap_or(text);
         let document = if is_toml {
-            let table: toml::Table = toml::from_str(text)?;
+            let table: toml::Table = toml::from_str(unmarked)?;
             Json::from_value(&table)?
         } else {
             // Editors write comments, and commas behind the last member.
-            let mut text = text.to_owned();
-            json_strip_comments::strip(&mut text).context("invalid JSON")?;
-            serde_json::from_str::<&serde_json::value::RawValue>(&text).context("invalid JSON")?;
-            Json::from_text(&text)?
+            let mut plain = unmarked.to_owned();
+            json_strip_comments::strip(&mut plain).context("invalid JSON")?;
+            serde_json::from_str::<&serde_json::value::RawValue>(&plain).context("invalid JSON")?;
+            Json::from_text(&plain)?
         };
         // The settings of an editor have them one level deeper.
         let within = document.get("mcp").filter(|it| it.kind() == Kind::Object);

@@ -34,7 +34,7 @@ impl Cookies {
         let mut pairs: Vec<String> = own.map(str::to_owned).into_iter().collect();
         let kept = self.0.iter().filter(is_for);
         pairs.extend(kept.map(|it| format!("{}={}", it.name, it.value)));
-        // What came as a header can be one.
+        // A value that came in a header can be one.
         if let Ok(value) = HeaderValue::from_str(&pairs.join("; "))
             && !pairs.is_empty()
         {

@@ -9,15 +9,13 @@ mod events;
 mod exchange;
 mod gate;
 mod header;
-#[cfg(feature = "client-tls")]
-mod https;
 mod only_stream;
 mod options;
 mod request;
 mod resolve;
 mod session;
 #[cfg(feature = "client-auth")]
-pub(in crate::transport::client) mod sign_in;
+pub(in crate::transport) mod sign_in;
 #[cfg_attr(not(feature = "client-tls"), path = "without_tls.rs")]
 mod tls;
 mod url;

@@ -16,6 +16,7 @@ use rustls::{ClientConfig, RootCertStore};
 use tokio::net::TcpStream;
 use tower_service::Service as _;
 
+use super::options::Http;
 use super::resolve::{ConnectFuture, Resolver};
 use crate::service::Error;
 pub(super) use hyper_rustls::HttpsConnector as TlsConnector;
@@ -186,6 +187,25 @@ impl ProxyVariables {
             .filter(|it| !it.is_empty())
             .collect();
         hosts.join(",")
+    }
+}
+
+impl Http {
+    /// Trusts the certificates of a file in PEM, besides the root certificates of web browsers. It does nothing where
+    /// [`with_tls`](Self::with_tls) is used.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read, or has no certificate.
+    pub fn with_ca_file(mut self, path: &Path) -> Result<Self, Error> {
+        self.trust.add_file(path)?;
+        Ok(self)
+    }
+
+    /// Sets the TLS configuration for `https`, such as other root certificates; by default those of web browsers.
+    #[must_use]
+    pub fn with_tls(mut self, config: ClientConfig) -> Self {
+        self.trust.config = Some(config);
+        self
     }
 }
 

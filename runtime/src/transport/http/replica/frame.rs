@@ -16,7 +16,7 @@ const MARK: u8 = b'R';
 pub(super) const VERSION: u32 = 1;
 
 /// A frame between replicas about a request that one has passed to the other.
-pub(super) struct Frame {
+pub(super) struct ReplicaFrame {
     /// The address of the sender.
     pub(super) from: String,
     /// The number of the request at the replica that has its client.
@@ -255,7 +255,7 @@ fn headers_in(json: &Json) -> Option<HeaderMap> {
     Some(headers)
 }
 
-impl Frame {
+impl ReplicaFrame {
     /// Reads a message; `None` if it is not a frame.
     ///
     /// # Errors
@@ -379,12 +379,12 @@ mod tests {
         let who = Owner::Principal("a\"da".into());
         let body = (&b"\n{}\n\xff"[..], true);
         let bytes = super::request("0a0b0c0d", u64::MAX, &head, &who, body);
-        let Some(Ok(Frame {
+        let Some(Ok(ReplicaFrame {
             from,
             number,
             version: VERSION,
             what: FrameContent::Request(head, body),
-        })) = Frame::read(&bytes)
+        })) = ReplicaFrame::read(&bytes)
         else {
             panic!("no request")
         };
@@ -403,7 +403,7 @@ mod tests {
     fn what_is_no_frame_is_none_and_nothing_panics() {
         let end = response("0a0b0c0d", 1, &ResponsePart::End);
         for cut in 0..end.len() {
-            assert!(Frame::read(&end[..cut]).is_none());
+            assert!(ReplicaFrame::read(&end[..cut]).is_none());
         }
         for wrong in [
             &b"R{}\n"[..],
@@ -412,7 +412,7 @@ mod tests {
             b"R[]\nx",
             b"R{\"kind\":1,\"number\":\"1\"}\n",
         ] {
-            assert!(Frame::read(wrong).is_none());
+            assert!(ReplicaFrame::read(wrong).is_none());
         }
     }
 }

@@ -31,7 +31,7 @@ use crate::transport::panics::lock;
 use crate::transport::spawn::{Boxed, boxed, spawn};
 use crate::{errors, headers};
 use exchange::{PIECE, PassedRequest, Replica, ReplicaExchange};
-use frame::{Frame, FrameContent, ResponsePart, UnreadableFrame, VERSION};
+use frame::{FrameContent, ReplicaFrame, ResponsePart, UnreadableFrame, VERSION};
 use home::FromReplica;
 use mcp_revisions_sansio::server::Owner;
 
@@ -534,12 +534,12 @@ impl Receiver for ServiceShared {
         if self.handler.takes(message) {
             return;
         }
-        let Frame {
+        let ReplicaFrame {
             from,
             number,
             version,
             what,
-        } = match Frame::read(message) {
+        } = match ReplicaFrame::read(message) {
             None => return,
             Some(Ok(frame)) => frame,
             Some(Err(unreadable)) => return self.refuse(unreadable),

@@ -16,7 +16,7 @@ use mcp_revisions_sansio::{Answered, Event, Token};
 pub(super) struct ConnectionWork {
     pub(super) tasks: Numbered<Token, RunningCall>,
     pub(super) asked: Numbered<Token, oneshot::Sender<Answered>>,
-    /// The task that finds the application of a client; whoever waits for it sees the sender go.
+    /// The task that finds the application of a client; a call that waits for it sees the sender go.
     pub(super) introduction: Option<(AbortHandle, watch::Sender<()>)>,
     /// When the connection is woken next, and what does it.
     pub(super) alarm: Option<(Duration, AbortHandle)>,

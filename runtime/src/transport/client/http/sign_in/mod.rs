@@ -9,7 +9,7 @@ mod error;
 mod file;
 mod store;
 #[cfg(feature = "server-http")]
-pub(in crate::transport::client) mod verifier;
+pub(in crate::transport) mod verifier;
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};

@@ -76,10 +76,13 @@ impl StopSignals {
 
 /// The signals that end a process, one after the other.
 #[cfg(not(unix))]
-struct StopSignals;
+struct ConsoleInterrupts;
 
 #[cfg(not(unix))]
-impl StopSignals {
+use ConsoleInterrupts as StopSignals;
+
+#[cfg(not(unix))]
+impl ConsoleInterrupts {
     #[allow(clippy::unnecessary_wraps, reason = "on Unix it can fail")]
     fn new() -> io::Result<Self> {
         Ok(Self)

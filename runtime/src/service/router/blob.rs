@@ -5,7 +5,7 @@ use base64::prelude::BASE64_STANDARD;
 use mcp_revisions_core::latest as mcp;
 use mcp_wire::args::MimeType;
 
-use super::Error;
+use crate::service::Error;
 
 /// Content with bytes.
 ///
