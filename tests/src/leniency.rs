@@ -7,7 +7,7 @@ use mcp_wire::{Error, ErrorKind};
 
 use crate::breaks::{Break, Harm, Within};
 use crate::judge::Judge;
-use crate::tree::{Kind, Node, Standing, Style, Value, pointer};
+use crate::tree::{Kind, Member, Node, Standing, Style, Value, pointer};
 
 /// How a crate and its schema disagree about a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,6 +119,14 @@ pub static ALL: &[Leniency] = &[
         reason: "a tag that one variant fixes and another leaves open, or may leave out: the wrong value, or null, is a \
                  right one of the other variant, and what that one lacks is reported",
         covers: is_open_tag,
+    },
+    Leniency {
+        id: "null-tells-no-variant",
+        verdict: Verdict::Elsewhere,
+        reason: "some peers write all members of all variants, null for those of the others: null tells a variant only if no \
+                 other telling member is there, so an answer whose result or error is null is taken for a request, and \
+                 reported to lack its method",
+        covers: is_null_of_telling,
     },
     Leniency {
         id: "unions-report-their-own-place",
@@ -279,6 +287,37 @@ fn is_open_tag(case: &Case<'_>) -> bool {
             .is_some_and(|error| error.pointer() == pointer(outer));
         open && here && within.depth == outer.len()
     })
+}
+
+/// The member that tells the variant is null, and what the variant lacks that another member tells is reported.
+fn is_null_of_telling(case: &Case<'_>) -> bool {
+    let (Some((last, outer)), Some(error)) = (case.of.path.split_last(), case.error) else {
+        return false;
+    };
+    let Some(Value::Object(members)) = case.broken.get(outer).map(|node| &node.value) else {
+        return false;
+    };
+    let is_null = case.of.harm == Harm::Replaced("null");
+    let lacks = error.kind() == ErrorKind::Missing && error.pointer() == pointer(outer);
+    let is_told_by_another = |within: &Within| {
+        let def = case.model.get(&within.union);
+        let Some(Shape::Union(union)) = def.map(|def| &def.shape) else {
+            return false;
+        };
+        let tells = |member: &str| tells(&union.plan, member);
+        let has_another = |member: &Member| member.name != *last && tells(&member.name);
+        within.depth == outer.len() && tells(last) && members.iter().any(has_another)
+    };
+    is_null && lacks && case.of.unions.iter().any(is_told_by_another)
+}
+
+/// Whether an object is of a variant because it has this member.
+fn tells(plan: &UnionPlan, member: &str) -> bool {
+    match plan {
+        UnionPlan::Present { cases, .. } => cases.iter().any(|case| case.value == member),
+        UnionPlan::Kind(kinds) => kinds.iter().any(|kind| tells(&kind.plan, member)),
+        _ => false,
+    }
 }
 
 /// The crate could not decide a union on the way, and said so there.

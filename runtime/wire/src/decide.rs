@@ -122,7 +122,9 @@ impl Reader<'_> {
     /// Returns the tag of the next object, if it is known, the first member, and spelled without blanks and escapes.
     #[inline(always)]
     fn first_tag(&mut self, tag: &'static Tag) -> Option<usize> {
-        let opens = self.peek() == b'{' && scan::byte(self.bytes(), self.position + 1) == b'"';
+        let opens = self.peek() == b'{'
+            && scan::byte(self.bytes(), self.position + 1) == b'"'
+            && self.mending.is_none();
         let mut ahead = Reader {
             position: self.position + 1,
             ..*self
@@ -142,28 +144,34 @@ impl Reader<'_> {
     fn find_tag(&mut self, tag: &'static Tag) -> Result<(TagFound, usize), Fault> {
         let mut ahead = self.clone();
         ahead.enter_object(tag.type_name)?;
-        let mut first = true;
+        let (mut first, mut tagged) = (true, None);
         while ahead.next_member(&mut first)? {
             let is_tag = ahead.take_quoted(tag.member) || ahead.text_of_string()? == tag.member;
             ahead.colon()?;
-            if !is_tag {
-                ahead.skip()?;
-                continue;
-            }
-            if ahead.peek() != b'"' {
-                if tag.may_be_absent && ahead.peek() == b'n' {
+            if is_tag {
+                tagged = Some(ahead.clone());
+                // Of two tags, a reader that mends takes the last one; any other one refuses them later.
+                if ahead.mending.is_none() {
                     break;
                 }
-                return Err(ahead.fault(FaultCause::Tag(tag)));
             }
-            let offset = ahead.position;
-            let index = match ahead.plain_string() {
-                Some(value) => index_of(tag.values, value),
-                None => index_of(tag.values, &ahead.escaped_string()?),
-            };
-            return Ok((index.map_or(TagFound::Other, TagFound::Known), offset));
+            ahead.skip()?;
         }
-        Ok((TagFound::Absent, self.position))
+        let Some(mut ahead) = tagged else {
+            return Ok((TagFound::Absent, self.position));
+        };
+        if ahead.peek() != b'"' {
+            if tag.may_be_absent && ahead.peek() == b'n' {
+                return Ok((TagFound::Absent, self.position));
+            }
+            return Err(ahead.fault(FaultCause::Tag(tag)));
+        }
+        let offset = ahead.position;
+        let index = match ahead.plain_string() {
+            Some(value) => index_of(tag.values, value),
+            None => index_of(tag.values, &ahead.escaped_string()?),
+        };
+        Ok((index.map_or(TagFound::Other, TagFound::Known), offset))
     }
 
     /// Reads the next object and notes which of the `active` paths, all equal before `level`, it has.

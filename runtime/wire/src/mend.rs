@@ -399,9 +399,15 @@ impl Reader<'_> {
         };
         let member = members.member_name(index);
         let text = self.text.get(object..).unwrap_or_default();
-        let Some((key, value, end)) = value::member(text, member) else {
+        let offset = fault.offset().saturating_sub(object);
+        let Some(((key, value, end), comes_again)) = value::member_at(text, member, offset) else {
             return Err(fault);
         };
+        if comes_again {
+            // The last one counts: this one is left out when that is met.
+            self.go_on(object + end);
+            return Ok(());
+        }
         let span = Span {
             start: object + key,
             value: object + value,

@@ -84,7 +84,8 @@ fn put_one(whole: &mut Value, loss: &Loss) -> Result<(), String> {
 }
 
 /// The value below another one.
-pub(super) fn child<'v>(value: &'v mut Value, step: &str) -> Option<&'v mut Value> {
+#[must_use]
+pub fn child<'v>(value: &'v mut Value, step: &str) -> Option<&'v mut Value> {
     match value {
         Value::Object(members) => members
             .iter_mut()

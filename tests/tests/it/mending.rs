@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use mcp_convert::Rule;
 use mcp_revisions_core::values::TABLES;
-use mcp_revisions_core::{Context, Loss, Outcome, Part, Severity, Subject};
+use mcp_revisions_core::{Change, Context, Loss, Outcome, Part, Severity, Subject};
 use mcp_revisions_schema::model::{ModelMethod, Ty};
 use mcp_revisions_schema::{Models, RevisionModel, Spec};
 use mcp_tests::breaks::{self, Break, Harm};
 use mcp_tests::random::{Random, seed};
 use mcp_tests::sampler::{Instance, Sampler};
-use mcp_tests::shims::put_back::put_back;
+use mcp_tests::shims::put_back::{child, put_back};
 use mcp_tests::tree::{Kind, Member, Node, Standing, Style, Value};
 use mcp_tests::{parallel, root, text};
 use mcp_wire::Json;
@@ -205,7 +205,10 @@ fn check(
         let Some(broken) = one.apply(&instance.node) else {
             continue;
         };
-        let text = broken.text(&mut Style::any(instance.seed));
+        let text = match &one.harm {
+            Harm::Repeated(name) => with_another_first(broken, &one.path, name),
+            _ => broken.text(&mut Style::any(instance.seed)),
+        };
         if !is_refused(name, at, &text) {
             continue;
         }
@@ -236,6 +239,19 @@ fn check(
     shown
 }
 
+/// The text of a value in which a member comes twice, the first time with a value of another kind.
+fn with_another_first(mut broken: Node, path: &[String], member: &str) -> String {
+    if let Some(Value::Object(members)) = broken.get_mut(path).map(|node| &mut node.value)
+        && let Some(first) = members.iter_mut().find(|one| one.name == member)
+    {
+        first.node.value = match first.node.value {
+            Value::List(_) => Value::Word("7".to_owned()),
+            _ => Value::List(Vec::new()),
+        };
+    }
+    broken.text(&mut Style::plain())
+}
+
 /// What a break must cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cost {
@@ -249,7 +265,7 @@ enum Cost {
 fn expected(one: &Break, whole: &Node) -> Option<Cost> {
     if !matches!(
         one.harm,
-        Harm::Replaced(_) | Harm::Shouted | Harm::Removed(_)
+        Harm::Replaced(_) | Harm::Shouted | Harm::Removed(_) | Harm::Repeated(_)
     ) {
         return None;
     }
@@ -261,6 +277,9 @@ fn expected(one: &Break, whole: &Node) -> Option<Cost> {
     };
     if one.path.iter().any(|step| kept(step)) {
         return None;
+    }
+    if matches!(one.harm, Harm::Repeated(_)) {
+        return Some(Cost::Itself);
     }
     let can_go = |depth: usize| match whole.get(&one.path[..depth]).map(|node| &node.value) {
         Some(Value::List(_)) => true,
@@ -305,10 +324,45 @@ fn is_told(
         }
         _ => {}
     }
+    if let Harm::Repeated(member) = &one.harm {
+        return is_last(value, text, losses, &one.path, member);
+    }
     let whole = put_back(value.text(), &losses.iter().collect::<Vec<_>>())?;
     match text::parse(text) {
         Ok(source) if source == whole => Ok(()),
         _ => Err(format!("does not come back: {whole:?}")),
+    }
+}
+
+/// Checks that of a member that came twice the last one is there, and that the first one is told to be removed.
+fn is_last(
+    value: &Json,
+    text: &str,
+    losses: &[Loss],
+    path: &[String],
+    member: &str,
+) -> Result<(), String> {
+    let parsed = |text: &str| text::parse(text).map_err(|at| format!("no JSON at {at}"));
+    let mut expected = parsed(text)?;
+    let mut place = &mut expected;
+    for step in path {
+        place = child(place, step).ok_or_else(|| format!("nothing at `{step}`"))?;
+    }
+    let text::Value::Object(members) = place else {
+        return Err(format!("no object: {place:?}"));
+    };
+    // Members are sorted by name alone: of two with one name, the first one stays before the last one.
+    let first = members.iter().position(|(name, _)| name == member);
+    let (_, first) = members.remove(first.ok_or("no such member")?);
+    if parsed(value.text())? != expected {
+        return Err(format!("the last one does not count: {value:?}"));
+    }
+    match losses {
+        [loss] if loss.change == Change::Removed => match loss.value() {
+            Some(told) if parsed(told.text())? == first => Ok(()),
+            told => Err(format!("another value is told: {told:?}")),
+        },
+        _ => Err(format!("not told as removed: {losses:?}")),
     }
 }
 

@@ -32,6 +32,17 @@ pub(super) fn member(text: &str, name: &str) -> Option<(usize, usize, usize)> {
     members.find_map(|(key, at)| (key == name).then_some(at))
 }
 
+/// Returns where the member of this name stands in whose place `offset` is, and whether another one of this name comes later.
+pub(super) fn member_at(
+    text: &str,
+    name: &str,
+    offset: usize,
+) -> Option<((usize, usize, usize), bool)> {
+    let named = members(text)?.filter_map(|(key, at)| (key == name).then_some(at));
+    let mut named = named.skip_while(|(_, _, end)| *end <= offset);
+    Some((named.next()?, named.next().is_some()))
+}
+
 /// Returns the members of an object, the first value of the text, with the offsets of key, value and end.
 fn members(
     text: &str,

@@ -459,6 +459,29 @@ fn of_a_member_that_comes_twice_the_last_one_counts() {
 }
 
 #[test]
+fn of_a_member_that_comes_twice_each_one_may_be_wrong() {
+    for (members, kept, told) in [
+        (r#""next":5,"next":"q""#, Some("q"), "-/next 5"),
+        (r#""next":"p","next":5,"next":"q""#, Some("q"), "-/next"),
+        (r#""next":"p","next":5"#, None, "-/next"),
+        (r#""next":5,"next":6"#, None, "-/next"),
+    ] {
+        let text = with(&format!(r#""tools":[],{members}"#));
+        let (result, _) = mended(&text).unwrap();
+        assert_eq!(result.next.as_deref(), kept, "{members}");
+        let all = mends(&text);
+        assert!(
+            all.iter().all(|one| one.starts_with(told)),
+            "{members}: {all:?}"
+        );
+        assert_eq!(
+            all.len(),
+            members.matches("next").count() - usize::from(kept.is_some())
+        );
+    }
+}
+
+#[test]
 fn nothing_is_mended_where_nothing_is_wrong() {
     let text = with(r#""tools":[{"name":"a", "hints" : {} }]"#);
     let mut read = |reader: &mut Reader<'_>| <ListResult as Decode>::blank().fill(reader);
