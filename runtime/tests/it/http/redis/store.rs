@@ -279,6 +279,9 @@ fn an_operator_reads_once_that_redis_went_away_and_once_that_it_came_back() {
         return;
     };
     let lines = BackplaneLines::default();
+    // While there is one subscriber in the process, the thread that meets an event first decides for all threads whether anybody
+    // reads it, by its own subscriber; with two, all of them are asked.
+    let _second = tracing::Dispatch::new(tracing_subscriber::registry());
     let subscriber = tracing_subscriber::registry().with(lines.clone());
     let _guard = tracing::subscriber::set_default(subscriber);
     let runtime = tokio::runtime::Builder::new_current_thread()
