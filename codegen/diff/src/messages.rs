@@ -134,7 +134,7 @@ fn result(
     };
     let rule = rules.result(rules_of, method);
     let answered = answer(&definition, response, || rule);
-    // A row that names what the schema's own names say is no fact of its own.
+    // The diff skips a row that repeats what the names in the schema say.
     let own = roles::result(roles::stem(&definition));
     let has_only_rule = matches!(&answered, RequestResult::Ruled(rule) if rule.result != own);
     let mut results = match answered {

@@ -213,7 +213,7 @@ impl DocumentReader<'_> {
         })
     }
 
-    /// Returns the metadata at a place, which are those of this issuer; `None` if there is no document.
+    /// Returns the metadata document of this issuer at a URL; `None` if the server has no document there.
     async fn metadata(
         &self,
         place: &str,

@@ -192,7 +192,7 @@ fn words(body: &Map<String, Value>) -> (Option<String>, Option<String>) {
     (code, words)
 }
 
-/// Returns the words of a body that is no JSON object: of a page its title.
+/// Returns the text of a body that is not a JSON object; for an HTML page, its title.
 fn plain_words(answer: &FlowResponse) -> Option<String> {
     let body = String::from_utf8_lossy(&answer.body);
     let text = body.trim();

@@ -391,7 +391,7 @@ impl Servers {
     }
 }
 
-/// Returns the refusal of a request for which there is no room now.
+/// Returns the refusal of a request that finds all servers of the pool in use: status 503.
 fn busy(why: String) -> Box<Refusal> {
     Refusal::new(ErrorObject::INTERNAL_ERROR, 503, why)
 }

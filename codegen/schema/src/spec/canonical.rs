@@ -385,7 +385,7 @@ impl CanonicalWalk<'_> {
             ),
             "$ref" if old => {
                 let mut members = sorted(siblings).into_iter();
-                // A keyword that is about the file is no part of the type of its root.
+                // Keywords about the file, such as `$schema`, do not belong to the type of its root.
                 let of_the_file = ["$id", "$schema", "definitions"];
                 let is_beside = |key: &str| {
                     !is_prose(key) && key != "$ref" && (nested() || !of_the_file.contains(&key))

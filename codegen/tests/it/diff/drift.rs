@@ -394,7 +394,7 @@ fn a_schema_that_admits_nothing_is_narrower_than_any_other() {
     assert_eq!(kinds(&none, &some), [ChangeKind::TypeWidened]);
 }
 
-/// A keyword that speaks of other values than these, or that JSON Schema does not have, is no change.
+/// The diff passes over keywords that constrain other kinds of values, and keywords that JSON Schema does not have.
 #[test]
 fn a_keyword_that_says_nothing_is_no_change() {
     for (shape, keyword, value) in [
@@ -423,7 +423,7 @@ fn a_keyword_that_says_nothing_is_no_change() {
     }
 }
 
-/// A keyword that is not known here may refuse anything to whoever knows it.
+/// The diff reports a keyword that it does not know: a receiver that knows it may refuse any value.
 #[test]
 fn a_keyword_that_is_not_understood_is_told() {
     let text = json!({"type": "string"});

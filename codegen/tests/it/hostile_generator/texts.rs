@@ -1,4 +1,4 @@
-//! Texts of a schema are data: whatever they say, no doctest, no HTML, no item and no line of a manifest comes of them.
+//! Hostile texts of a schema stay data: they start no doctest, no HTML, no item and no line of a manifest.
 
 use std::process::Command;
 
