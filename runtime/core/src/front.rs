@@ -128,7 +128,7 @@ impl Front {
 
     /// Takes a text of the client: a message or a batch.
     pub fn from_client(&mut self, text: &str) -> Vec<FrontOutput> {
-        let message = match self.look(text) {
+        let message = match self.look(text, Sender::Server) {
             Ok(message) => message,
             Err(refusal) => return refusal,
         };
@@ -146,11 +146,11 @@ impl Front {
 
     /// Takes a text of the server: a message or a batch.
     pub fn from_server(&mut self, text: &str) -> Vec<FrontOutput> {
-        match self.look(text) {
+        match self.look(text, Sender::Client) {
             Ok(message) if message.kind == MessageKind::Batch => {
                 let element = |element| match peek(str::as_bytes(element)) {
                     Ok(message) => self.server_message(&message),
-                    Err(unreadable) => self.unreadable(&unreadable),
+                    Err(unreadable) => self.unreadable(element, &unreadable, Sender::Client),
                 };
                 message.elements().flat_map(element).collect()
             }
@@ -160,15 +160,32 @@ impl Front {
     }
 
     /// Looks at a text, and forgets what was noted about the one before.
-    fn look<'t>(&mut self, text: &'t str) -> Result<Peeked<'t>, Vec<FrontOutput>> {
+    fn look<'t>(
+        &mut self,
+        text: &'t str,
+        asked_by: Sender,
+    ) -> Result<Peeked<'t>, Vec<FrontOutput>> {
         self.losses.clear();
         self.notes.clear();
-        peek(text.as_bytes()).map_err(|unreadable| self.unreadable(&unreadable))
+        peek(text.as_bytes()).map_err(|unreadable| self.unreadable(text, &unreadable, asked_by))
     }
 
-    /// Answers a text that is no message.
-    fn unreadable(&mut self, unreadable: &Unreadable) -> Vec<FrontOutput> {
+    /// Answers a text that is not a message; one that was meant as the response to a request of `asked_by` ends that request.
+    fn unreadable(
+        &mut self,
+        text: &str,
+        unreadable: &Unreadable,
+        asked_by: Sender,
+    ) -> Vec<FrontOutput> {
         let why = unreadable.to_string();
+        if let Unreadable::NotAMessage { id: Some(id), .. } = unreadable
+            && mcp_wire::from_str::<Extra>(text).is_ok_and(|it| it.get("method").is_none())
+            && let Some((id, pending)) = self.take(asked_by, id)
+        {
+            let error = write::error(Some(&id), &errors::internal(&why).error);
+            self.notes.push(why);
+            return self.forward_response(error, pending.batch);
+        }
         let (id, refusal) = match unreadable {
             Unreadable::NotJson(_) => (None, errors::parse_error(&why)),
             Unreadable::NotAMessage { id, .. } => (id.as_deref(), errors::invalid_request(&why)),
@@ -213,7 +230,7 @@ impl Front {
         for element in batch.elements() {
             outputs.extend(match peek(element.as_bytes()) {
                 Err(unreadable) => {
-                    let answers = self.unreadable(&unreadable);
+                    let answers = self.unreadable(element, &unreadable, Sender::Server);
                     self.collect(number, answers)
                 }
                 Ok(message) => match negotiate_element(&message, revision) {
@@ -377,6 +394,11 @@ impl Front {
             ));
             with_id(text, &id)
         };
+        self.forward_response(text, batch)
+    }
+
+    /// Forwards a response at once, or with the other responses to a batch.
+    fn forward_response(&mut self, text: String, batch: Option<u64>) -> Vec<FrontOutput> {
         let Some(number) = batch else {
             return vec![FrontOutput::Forward(text)];
         };
@@ -702,5 +724,25 @@ mod tests {
         is(front.from_client(level), 'r', &[r#""error""#]);
         let own = r#"{"jsonrpc":"2.0","id":4,"method":"com.example/own","params":[1]}"#;
         is(front.from_client(own), 'f', &[own]);
+    }
+
+    #[test]
+    fn a_response_that_is_not_a_message_ends_the_request_that_waits_for_it() {
+        let mut front = front(OWN);
+        initialize(&mut front, "2025-06-18");
+        let request = r#"{"jsonrpc":"2.0","id":7,"method":"tools/list"}"#;
+        assert_eq!(front.from_client(request).len(), 1);
+        let both = r#"{"jsonrpc":"2.0","id":7,"result":{},"error":{"code":1,"message":"x"}}"#;
+        let outputs = front.from_server(both);
+        let (kind, text) = text(&outputs);
+        assert!(
+            kind == 'f' && text.contains(r#""id":7"#) && text.contains("-32603"),
+            "{text}"
+        );
+        // It has its response: another one answers nothing.
+        assert_eq!(
+            front.from_server(r#"{"jsonrpc":"2.0","id":7,"result":{}}"#),
+            []
+        );
     }
 }
