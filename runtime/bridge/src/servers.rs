@@ -386,7 +386,8 @@ impl Servers {
         }
         let ended = self.0.alive.closed();
         if tokio::time::timeout(LONGEST_END, ended).await.is_err() {
-            warn!("a server has not ended in {LONGEST_END:?}");
+            let server = self.0.settings.server_name();
+            warn!(server, "the server has not ended in {LONGEST_END:?}");
         }
     }
 }
