@@ -92,7 +92,9 @@ impl ServerOffer {
         let mut notes = Vec::new();
         for OfferList { member, .. } in &LISTS {
             if members.remove(*member).is_some() {
-                notes.push(format!("left out of what the server says of itself: `{member}`"));
+                notes.push(format!(
+                    "left out of what the server says of itself: `{member}`"
+                ));
             }
         }
         if let Some(Value::Object(meta)) = members.get_mut("_meta") {
