@@ -9,7 +9,7 @@ mod offer;
 mod text;
 
 pub use file::{LockFile, LockFileError};
-pub use listing::{ListPage, ListingError, ListingFault, is_method_unknown, read_lists};
+pub use listing::{ListPage, ListingError, ListingFault, read_lists};
 pub use offer::{LISTS, OfferList, ServerOffer};
 pub use text::canonical_text;
 

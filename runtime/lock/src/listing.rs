@@ -1,9 +1,8 @@
 //! The lists of a server, page by page, through any client.
 
 use std::collections::HashSet;
-use std::fmt::Display;
 
-use mcp_wire::{ErrorObject, Json, JsonObject, Kind, Map};
+use mcp_wire::{Json, JsonObject, Kind, Map};
 
 use crate::{LISTS, OfferList};
 
@@ -29,7 +28,6 @@ pub struct ListingError<E> {
     /// The method of the list.
     pub method: &'static str,
     /// The reason.
-    #[source]
     pub why: ListingFault<E>,
 }
 
@@ -37,22 +35,21 @@ pub struct ListingError<E> {
 #[derive(Debug, thiserror::Error)]
 pub enum ListingFault<E> {
     /// The request failed.
-    #[error(transparent)]
+    #[error("{0}")]
     Request(E),
     /// The list does not end.
     #[error("the list does not end: {0}")]
     Endless(String),
 }
 
-/// Reads the lists that the capabilities of a server declare; `ask` sends a request and returns its result. A list whose
-/// method the server does not know is empty.
+/// Reads the lists that the capabilities of a server declare; `ask` sends a request and returns its result, or `None` if the
+/// server does not know the method: that list is empty.
 ///
 /// # Errors
 /// Returns an error if a request fails otherwise, if a cursor comes twice, and for a list of more than 100 pages or 16 MiB.
-pub async fn read_lists<E: Display>(
+pub async fn read_lists<E>(
     capabilities: &Json,
-    mut ask: impl AsyncFnMut(&'static str, Option<Json>) -> Result<Json, E>,
-    is_unknown: impl Fn(&E) -> bool,
+    mut ask: impl AsyncFnMut(&'static str, Option<Json>) -> Result<Option<Json>, E>,
 ) -> Result<Vec<ListPage>, ListingError<E>> {
     let declared = |name: &str| {
         let member = capabilities.get(name);
@@ -68,10 +65,9 @@ pub async fn read_lists<E: Display>(
             let params = cursor
                 .take()
                 .map(|cursor| Json::of(&Map::from_iter([("cursor", cursor)])));
-            let result = match ask(method, params).await {
-                Ok(result) => result,
-                Err(why) if is_unknown(&why) && known.is_empty() => break,
-                Err(why) => return Err(failed(ListingFault::Request(why))),
+            let asked = ask(method, params).await;
+            let Some(result) = asked.map_err(|why| failed(ListingFault::Request(why)))? else {
+                break;
             };
             bytes += result.text().len();
             cursor = result.get("nextCursor").filter(|cursor| !cursor.is_null());
@@ -89,12 +85,6 @@ pub async fn read_lists<E: Display>(
         }
     }
     Ok(pages)
-}
-
-/// Returns whether an error says that the server does not know the method.
-#[must_use]
-pub fn is_method_unknown(error: &ErrorObject) -> bool {
-    error.code.as_i64() == Some(ErrorObject::METHOD_NOT_FOUND)
 }
 
 /// Returns the entries of a page, each an object.
