@@ -255,7 +255,11 @@ fn facet(row: &DiffRow) -> String {
         | ChangeKind::TypeNarrowed
         | ChangeKind::TypeWidened
         | ChangeKind::ConstChanged
-        | ChangeKind::ConstraintChanged => {
+        | ChangeKind::ConstraintChanged
+        | ChangeKind::TextChanged
+        | ChangeKind::HintWeakened
+        | ChangeKind::HiddenCharacters
+        | ChangeKind::StatementChanged => {
             format!("{subject}\n{}\n{}", brief(&row.before), brief(&row.after))
         }
         ChangeKind::DefinitionRenamed => {

@@ -4,11 +4,13 @@
 //! [`LockFile`] is the file. Nothing here opens a connection.
 
 mod file;
+mod hidden;
 mod listing;
 mod offer;
 mod text;
 
 pub use file::{LockFile, LockFileError};
+pub use hidden::{hidden_texts, revealed};
 pub use listing::{ListPage, ListingError, ListingFault, read_lists};
 pub use offer::{LISTS, OfferList, ServerOffer};
 pub use text::canonical_text;

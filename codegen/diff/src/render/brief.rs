@@ -65,8 +65,9 @@ impl Head {
     const NEW: Self = Self(5, "New");
     const MAY: Self = Self(6, "New optional");
     const CHANGED: Self = Self(7, "Changed");
-    const RULES: Self = Self(8, "Spec rules");
-    const LEAVING: Self = Self(9, "Deprecated");
+    const TEXTS: Self = Self(8, "Texts for models");
+    const RULES: Self = Self(9, "Spec rules");
+    const LEAVING: Self = Self(10, "Deprecated");
 }
 
 /// Returns the summary of a diff: a line for each sort of news, ten at most.
@@ -299,6 +300,15 @@ fn items(change: &ThemeChange<'_>, inputs: &SortedSet<&str>) -> Vec<(Head, Brief
         ChangeKind::TypeNarrowed | ChangeKind::TypeChanged | ChangeKind::ConstChanged => {
             changed(format!("is {}", shape(&row.after)))
         }
+        ChangeKind::TextChanged => member(Head::TEXTS),
+        ChangeKind::HintWeakened => changed(format!("is {}", shape(&row.after))),
+        ChangeKind::HiddenCharacters => one(
+            Head::TEXTS,
+            "hidden characters in",
+            name(row, &paths),
+            here(),
+        ),
+        ChangeKind::StatementChanged => member(Head::CHANGED),
         ChangeKind::ConstraintChanged if subject == "oneOf" => changed(
             (if shape(&row.after).starts_with("no ") {
                 "may be several of its shapes at once"
