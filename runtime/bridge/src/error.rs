@@ -2,8 +2,8 @@
 
 use std::io;
 
-use mcp_revisions::errors;
 use mcp_revisions::sansio::client::NeededSignIn;
+use mcp_revisions::sansio::errors;
 use mcp_wire::ErrorObject;
 
 /// Why a bridge ended, or could not begin.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use http::{Request, Response};
 use mcp_revisions::http::{self as transport, Body, Drain};
-use mcp_revisions::{Boxed, boxed, until};
+use mcp_revisions::service::{Boxed, boxed, until};
 use tokio::net::TcpListener;
 use tokio::task::{AbortHandle, JoinSet};
 

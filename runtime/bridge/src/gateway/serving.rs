@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use mcp_revisions::sansio::server::{Profile, Server};
-use mcp_revisions::{Boxed, boxed, http, until};
+use mcp_revisions::{
+    http,
+    service::{Boxed, boxed, until},
+};
 use mcp_revisions_core::Revision;
 use mcp_wire::Json;
 use serde_json::json;

@@ -11,11 +11,11 @@ use mcp_revisions_core::latest as mcp;
 use mcp_wire::{ErrorObject, Json};
 
 use super::{Client, Wants, closed, outcome};
-use crate::methods;
 use crate::service::Error;
 use crate::transport::client::{Replies, RequestReply};
 use crate::transport::queue::{QueueReceiver, QueueSender, Queued, queue};
 use crate::transport::spawn::spawn;
+use mcp_revisions_core::methods;
 use mcp_revisions_sansio::OutgoingRequest;
 
 /// Maximum number of bytes of changes that wait to be taken before they are folded into one of each kind.

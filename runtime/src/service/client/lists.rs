@@ -171,7 +171,7 @@ impl StructuredResult for mcp::CallToolResult {
         let content =
             content.ok_or_else(|| Error::internal("the result has no structured content"))?;
         content.parse().map_err(|error| {
-            let why = crate::errors::abridged(&error);
+            let why = mcp_revisions_sansio::errors::abridged(&error);
             Error::Internal(format!("the structured content of the result: {why}"))
         })
     }

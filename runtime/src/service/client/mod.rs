@@ -46,11 +46,11 @@ use tokio::time::Instant;
 
 use super::Error;
 use crate::layer::Layers;
-use crate::methods;
 use crate::transport::client::{Handle, RequestReply};
 use crate::transport::observe::ClientOperation;
 use crate::transport::spawn::later;
 use cache::{Cache, CacheKey, CacheUsers};
+use mcp_revisions_core::methods;
 use mcp_revisions_sansio::LogLevel;
 use mcp_revisions_sansio::client::{
     Answer, Failure, Fate, OutgoingRequest, Profile, ServerFacts, TaskState, Verdict,

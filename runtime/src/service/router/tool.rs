@@ -7,9 +7,9 @@ use serde::de::DeserializeOwned;
 use super::handler::{BoxedHandler, RouterFuture};
 use super::result::fails;
 use super::{Handler, IntoToolResult, LastAdded, Router, Tool};
-use crate::errors::abridged;
 #[cfg(doc)]
 use crate::service::RequestContext;
+use mcp_revisions_sansio::errors::abridged;
 
 /// The function of a tool, from the arguments of the request to its answer.
 pub(super) type Run = BoxedHandler<Option<JsonObject>, mcp::CallToolOutcome>;

@@ -11,9 +11,9 @@ use mcp_wire::{Decode, Direction, Encode, Json, MethodKind, Number, Writer};
 
 use super::stateless::Answers;
 use super::states::States;
-use crate::methods;
 use crate::serve::{Cancellation, Peer, Principal, Session};
 use crate::service::Error;
+use mcp_revisions_core::methods;
 use mcp_revisions_sansio::server::{Caller as Who, IncomingRequest, LogLevel, Owner};
 
 /// The context of a call for its handler, in the revision `App`; clones belong to the same call.
@@ -303,7 +303,7 @@ impl<App> RequestContext<App> {
         let answer = self.facts.answers().named(name);
         let read = answer.map(Json::read).transpose();
         read.map_err(|error| {
-            let why = crate::errors::abridged(&error);
+            let why = mcp_revisions_sansio::errors::abridged(&error);
             Error::InvalidParams(format!("the answer `{name}`: {why}"))
         })
     }

@@ -8,8 +8,8 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
 use super::RequestContext;
-use crate::methods;
 use crate::service::Error;
+use mcp_revisions_core::methods;
 
 impl<App: Spoken> RequestContext<App> {
     /// Requests a value from the user of the client, by a form of its fields: `cx.elicit::<Profile>("Who are you?").await?`.
@@ -26,7 +26,7 @@ impl<App: Spoken> RequestContext<App> {
         let form = form::<T>().map_err(Error::Internal)?;
         let content = self.elicited(message.into(), form).await?;
         content.parse().map_err(|error| {
-            let why = crate::errors::abridged(&error);
+            let why = mcp_revisions_sansio::errors::abridged(&error);
             Error::Internal(format!("the client's answer is not valid: {why}"))
         })
     }

@@ -27,7 +27,7 @@ use mcp_revisions_core::{Loss, Revision};
 use mcp_wire::{ErrorObject, Json, RequestId};
 
 use crate::Limits;
-use crate::errors::Refusal;
+use mcp_revisions_sansio::errors::Refusal;
 use mcp_revisions_sansio::server::{AppProfile, LogLevel, Owner, Server};
 use mcp_revisions_sansio::{
     Caller, CustomNotification, CustomRequest, Event, Fate, Ignored, IncomingRequest, Notification,
@@ -75,7 +75,8 @@ pub trait Handler: Send + Sync + 'static {
         peer: Peer,
     ) -> impl Future<Output = Result<Json, ErrorObject>> + Send {
         drop(peer);
-        let refusal = crate::errors::method_not_found(&call.method, call.peer.lifecycle());
+        let refusal =
+            mcp_revisions_sansio::errors::method_not_found(&call.method, call.peer.lifecycle());
         std::future::ready(Err(refusal.error))
     }
 
@@ -95,7 +96,7 @@ pub trait Handler: Send + Sync + 'static {
     ) -> impl Future<Output = Result<AppProfile, Box<Refusal>>> + Send {
         drop((caller, session));
         let why = "the handlers of a late server have no application for its clients";
-        std::future::ready(Err(crate::errors::internal(why)))
+        std::future::ready(Err(mcp_revisions_sansio::errors::internal(why)))
     }
 
     /// Takes note of a notification of a session.
@@ -173,7 +174,7 @@ impl<H: Handler> AnyHandler for H {
                 Box::pin(async move { self.custom_request(call, peer).await })
             }
             _ => {
-                let why = crate::errors::internal("the event is not a request");
+                let why = mcp_revisions_sansio::errors::internal("the event is not a request");
                 Box::pin(std::future::ready(Err(why.error)))
             }
         }
@@ -258,7 +259,7 @@ impl Peer {
                 return task.notify(method, params).await;
             }
             if let Some(task) = &self.task
-                && method == crate::methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED
+                && method == mcp_revisions_core::methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED
             {
                 return task.acknowledge(self, params).await;
             }
@@ -404,7 +405,7 @@ impl Session {
         boxed(async move {
             match self.driver.upgrade() {
                 Some(driver) => ask(&driver, None, method, params).await,
-                None => Err(crate::errors::internal("the client is gone").error),
+                None => Err(mcp_revisions_sansio::errors::internal("the client is gone").error),
             }
         })
     }

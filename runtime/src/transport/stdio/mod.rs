@@ -3,13 +3,13 @@
 //! ```no_run
 //! use mcp_revisions::mcp_wire::Json;
 //! use mcp_revisions::sansio::server::{IncomingRequest, Profile, Server};
-//! use mcp_revisions::{Revision, serve::Peer, stdio, v2025_11_25 as mcp};
+//! use mcp_revisions::{Revision, serve::Peer, stdio, core::v2025_11_25 as mcp};
 //!
 //! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 //! let profile = Profile::new(&mcp::Implementation::new("empty", mcp_revisions::args::Version("1.0")), &mcp::ServerCapabilities::new());
 //! let server = Server::new(Revision::V2025_11_25, profile)?;
 //! stdio::serve(server, |call: IncomingRequest, _: Peer| async move {
-//!     Err(mcp_revisions::errors::invalid_params(call.method).error)
+//!     Err(mcp_revisions::sansio::errors::invalid_params(call.method).error)
 //! })
 //! .await?;
 //! # Ok(())
@@ -29,7 +29,6 @@ use mcp_wire::one_line;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::errors;
 use crate::serve::{
     AnyHandler, Budget, ExchangeFacts, Handler, OutboxQueue, QueueItem, ServerDriver, outbox,
     started, with_tasks,
@@ -37,6 +36,7 @@ use crate::serve::{
 use crate::transport::line::read_line;
 use crate::transport::observe;
 use crate::transport::spawn::{Boxed, boxed, later, spawn};
+use mcp_revisions_sansio::errors;
 use mcp_revisions_sansio::server::{Owner, Server};
 use standard_input::StandardInput;
 use standard_output::StandardOutput;

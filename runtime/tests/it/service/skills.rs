@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use mcp_revisions::Revision;
-use mcp_revisions::extensions::skills::{self as ext, CallServer as _};
+use mcp_revisions::core::extensions::skills::{self as ext, CallServer as _};
 use mcp_revisions::latest::{self as mcp, CallServer as _};
 use mcp_revisions::mcp_wire::{Json, JsonObject};
 use mcp_revisions::service::client::SkillError;

@@ -6,13 +6,13 @@ use mcp_wire::{ErrorObject, Json, Map};
 use tokio::task::JoinSet;
 
 use super::{Tasks, owner_of, wait};
-use crate::errors::{self, Refusal};
-use crate::headers::TASK_ID;
-use crate::methods;
 use crate::transport::panics::lock;
 use crate::transport::serve::Peer;
 use crate::transport::spawn::boxed;
+use mcp_revisions_core::headers::TASK_ID;
+use mcp_revisions_core::methods;
 use mcp_revisions_sansio::CustomRequest;
+use mcp_revisions_sansio::errors::{self, Refusal};
 use mcp_revisions_sansio::tasks::server::{
     Task, TaskAnswer, TaskCount, TaskQuestion, notified, now_ms,
 };
@@ -125,7 +125,7 @@ impl Tasks {
             let task = self.find(id, owner_of(peer, call.peer).as_deref()).await?;
             if task.status.is_terminal() {
                 let result = peer.server.task_outcome(&task, call.peer)?;
-                return Ok(crate::meta::with(&result, RELATED_TASK, &related));
+                return Ok(mcp_wire::meta::with(&result, RELATED_TASK, &related));
             }
             for question in task.questions {
                 let key = (id.to_owned(), question.key.clone());
@@ -196,7 +196,7 @@ struct Asking {
 
 impl Asking {
     async fn ask(self, question: TaskQuestion, peer: Peer, related: Json) {
-        let params = crate::meta::with(&question.params, RELATED_TASK, &related);
+        let params = mcp_wire::meta::with(&question.params, RELATED_TASK, &related);
         let answer = peer.ask(&question.method, Some(&params)).await;
         if answer.is_err() && peer.driver.was_closed() {
             return;

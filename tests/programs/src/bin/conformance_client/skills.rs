@@ -19,7 +19,7 @@ pub(crate) async fn load(client: &Client) -> Result<(), SkillError> {
         return Ok(());
     }
     for entry in entries {
-        let mcp_revisions::extensions::skills::SkillResources::List(files) =
+        let mcp_revisions::core::extensions::skills::SkillResources::List(files) =
             entry.resources.clone()
         else {
             continue;
