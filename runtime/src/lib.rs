@@ -54,6 +54,7 @@
 //! | `ext-tasks` | tasks, in the core of 2025-11-25 and as an extension: `Router::as_task` of a server, and clients that wait for the result of a task; the types of the extension |
 //! | `skills` | a server's skills: `Router::skills`; a client that verifies what it reads of them: `Client::load_skill`; implies `ext-skills` |
 //! | `ext-apps`, `ext-skills`, `ext-tasks-draft` | types of other extensions, and of their drafts; `extensions` brings all |
+//! | `macros` | the attribute `#[tool]`: name, description and hints of a tool beside its function, for `Router::add`; implies `router` and `schemars` |
 //! | `schemars` | JSON schemas of the arguments and results of these functions, and forms for elicitation |
 //! | `client` | clients over any two streams of bytes |
 //! | `client-stdio` | clients that start their server |
@@ -109,6 +110,9 @@ pub use transport::stdio;
 pub use mcp_revisions_core as core;
 #[doc(inline)]
 pub use mcp_revisions_core::{Latest, Lifecycle, Revision, RevisionSet, UnknownFields};
+#[cfg(feature = "macros")]
+#[doc(inline)]
+pub use mcp_revisions_macros::tool;
 pub use mcp_wire;
 pub use mcp_wire::args;
 

@@ -29,7 +29,7 @@ mod over_http;
 #[cfg(feature = "client-stdio")]
 mod over_stdio;
 #[cfg(feature = "skills")]
-mod skills;
+pub mod skills;
 mod updates;
 
 use std::marker::PhantomData;
@@ -62,8 +62,6 @@ pub use listen::{Change, ChangeStream};
 pub use lists::{ResultText, StructuredResult};
 pub use mcp_revisions_sansio::client::NeededSignIn;
 pub use options::ClientBuilder;
-#[cfg(feature = "skills")]
-pub use skills::{LoadedSkill, SkillError};
 pub use updates::{Log, Progress, Update, Updates};
 
 /// Time that a call waits for its answer, unless its options name another.

@@ -3,7 +3,7 @@
 use std::env;
 
 use mcp_revisions::service::Client;
-use mcp_revisions::service::client::SkillError;
+use mcp_revisions::service::client::skills::SkillError;
 
 /// The scenario in which no skill is needed.
 const ONLY_LISTED: &str = "sep-2640-client-no-prefetch";
