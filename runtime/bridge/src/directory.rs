@@ -113,6 +113,7 @@ impl ServerDirectory {
     /// Serves HTTP/1.1 on a listener until `stop` is ready. Then the servers are lame ducks for the time of the
     /// [options](mcp_revisions::http::Options::with_lame_duck). After that new calls get status 503, what is open has `grace` to
     /// finish, and gets an error after that. Then the connections to the servers end.
+    /// Dropping the future closes all connections at once.
     pub async fn serve(
         &self,
         listener: TcpListener,

@@ -192,6 +192,7 @@ impl Gateway {
     }
 
     /// Ends the connections to all servers, and waits until they have ended.
+    /// Await it to its end: dropping the future may leave servers at work.
     pub async fn shutdown(&self) {
         let mut ending = tokio::task::JoinSet::new();
         for member in self.members() {

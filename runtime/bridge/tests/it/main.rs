@@ -11,6 +11,7 @@ mod breaks;
 mod cache;
 mod ends;
 mod gateway;
+mod host;
 mod late;
 mod layers;
 mod mistakes;

@@ -125,6 +125,7 @@ impl Stream for ChangeStream {
 
 impl Client {
     /// Listens for changes of what the server has, and returns them as a stream, once the server listens.
+    /// Dropping the future ends the subscription.
     ///
     /// It works alike with servers of every revision: by `subscriptions/listen`, or by `resources/subscribe` and the
     /// notifications of a session. The stream is renewed when it breaks, or when the server is started again behind its URL:

@@ -260,6 +260,7 @@ impl<App: Spoken> Client<App> {
 
     /// Returns the result of a task that an earlier call became, such as a `CallToolResult`: a program that was started again
     /// can have it by the id that [`on_task`](Self::on_task) gave, as long as the server keeps the task.
+    /// Dropping the future cancels the task.
     ///
     /// # Errors
     /// As the call itself; without feature `ext-tasks`, that the client takes no tasks.
@@ -355,6 +356,7 @@ impl<App: Spoken> Client<App> {
     }
 
     /// Ends the connection and waits until it has ended: a process that was started has, too.
+    /// If the future is dropped, the connection ends all the same.
     ///
     /// # Errors
     /// Returns an error if a process did not end by itself, and was killed.

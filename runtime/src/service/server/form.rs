@@ -13,6 +13,7 @@ use mcp_revisions_core::methods;
 
 impl<App: Spoken> RequestContext<App> {
     /// Requests a value from the user of the client, by a form of its fields: `cx.elicit::<Profile>("Who are you?").await?`.
+    /// Dropping the future withdraws the question.
     ///
     /// The type is a struct of strings, numbers, booleans and enums. Any client that can show a form can be asked,
     /// whichever revision it speaks.
@@ -33,6 +34,7 @@ impl<App: Spoken> RequestContext<App> {
 
     /// Asks the user of the client to confirm something, and returns whether that is done:
     /// `if cx.confirm("Drop the table?").await? { .. }`. A user who declines or dismisses the question does not confirm.
+    /// Dropping the future withdraws the question.
     ///
     /// # Errors
     /// Returns an error if the client cannot be asked, or its answer is not valid.

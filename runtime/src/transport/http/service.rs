@@ -72,6 +72,7 @@ impl Service {
 
     /// Waits until no call is open: neither one that came here, nor one that another replica has passed here, that is
     /// suspended, or that is a task. Call it after [`close`](Self::close), with a limit of your own.
+    /// Cancel safe.
     pub async fn drained(&self) {
         self.inner.drained().await;
     }

@@ -9,7 +9,7 @@ mod connection;
 mod driver;
 pub(crate) mod event;
 mod layered;
-pub(crate) mod layered_handler;
+mod layered_handler;
 mod outbox;
 #[cfg_attr(not(feature = "server-http"), path = "without_http.rs")]
 mod over_http;
@@ -41,6 +41,7 @@ use ask::ask;
 pub(crate) use budget::{Budget, Full, Permit, Reservation, SUSPENDED_BYTES, Share};
 pub use connection::PeerConnection;
 pub(crate) use driver::{ByTicket, ServerDriver, StoredSession, TextOutcome};
+pub use layered_handler::LayeredHandler;
 pub(crate) use outbox::{Outbox, OutboxItem, OutboxQueue, QueueItem, outbox};
 use over_http::RequestParts;
 pub(crate) use replicas::{Replicas, is_unguessable};
@@ -245,6 +246,7 @@ pub struct Session {
 impl Peer {
     /// Sends a notification about the call, such as its progress; over HTTP the answer then becomes a stream. One that the
     /// peer did not ask for, or does not have, is not sent; the fate says so.
+    /// If the future is dropped, it may not be sent.
     pub async fn notify(&self, method: &str, params: Option<&Json>) -> Fate {
         self.notified(method, params).await
     }
@@ -313,6 +315,7 @@ impl Peer {
 
     /// Answers the call with a task, if its client takes one, and returns whether it has one now. The handler goes on: its
     /// result is kept for the client, and its requests reach the client in the words of tasks.
+    /// If the future is dropped, the call may have become a task.
     ///
     /// A client without tasks waits for the result, and so does one for whose task there is no room, unless it asked for
     /// a task.
@@ -334,6 +337,7 @@ impl Peer {
     }
 
     /// Sets the status message of the task that the call has become; without one, nothing is sent.
+    /// If the future is dropped, it may not be sent.
     pub async fn describe_task(&self, message: impl Into<String>) {
         if let Some(task) = self.task() {
             task.describe(message.into()).await;
@@ -386,6 +390,7 @@ impl Session {
     }
 
     /// Sends a request to the client outside of a call, which clients of per-request revisions cannot get.
+    /// Dropping the future withdraws the request.
     ///
     /// # Errors
     /// As [`Peer::ask`].

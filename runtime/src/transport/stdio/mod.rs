@@ -73,6 +73,7 @@ impl LinesEnding<'_> {
 
 /// Serves standard input and output until the input ends. Open calls have 2 seconds from then on, and end with an error after
 /// that.
+/// Dropping the future ends the server at once: open calls get no response.
 ///
 /// # Errors
 /// Input that cannot be read, output that cannot be written, and last answers that the client does not read.
@@ -83,6 +84,7 @@ pub async fn serve(server: Server, handler: impl Handler) -> io::Result<()> {
 /// Serves standard input and output until `stop` ends, such as [`stop_signal`](crate::stop_signal), or the input does. From
 /// then on nothing is read, and open calls have the time of `grace`, or 2 seconds at most if their client has closed its end:
 /// a `stop` after that ends them at once. A call that is not done by then is cancelled, and answered with an error.
+/// Dropping the future ends the server at once: open calls get no response.
 ///
 /// # Errors
 /// As [`serve`].
@@ -103,6 +105,7 @@ pub async fn serve_until(
 }
 
 /// Serves any two streams of bytes, as [`serve`] does.
+/// Dropping the future ends the server at once: open calls get no response.
 ///
 /// # Errors
 /// As [`serve`].
@@ -116,6 +119,7 @@ pub async fn serve_on(
 }
 
 /// Serves any two streams of bytes, as [`serve`] does; open calls have the time of `grace` once the input has ended.
+/// Dropping the future ends the server at once: open calls get no response.
 ///
 /// # Errors
 /// As [`serve`].

@@ -233,7 +233,7 @@ fn drained(
     said: Option<SendOutcome>,
 ) -> Output {
     let (fate, losses) = match said {
-        Some(SendOutcome { fate, losses }) => (fate, losses),
+        Some(SendOutcome { fate, losses, .. }) => (fate, losses),
         None => (Fate::Sent, Vec::new()),
     };
     let mut output = Output {
