@@ -77,7 +77,7 @@ pub trait Handler: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Json, ErrorObject>> + Send {
         drop(peer);
         let refusal =
-            mcp_revisions_sansio::errors::method_not_found(&call.method, call.peer.lifecycle());
+            mcp_revisions_sansio::errors::method_not_found(&call.method, call.revision.lifecycle());
         std::future::ready(Err(refusal.error))
     }
 
