@@ -48,7 +48,7 @@ async fn a_database_is_written_read_watched_and_asks_before_a_table_is_dropped()
         }
         let listed = client.list_all_resources().await.unwrap();
         assert_eq!(listed[0].uri, "table://people", "{revision}");
-        let table = mcp::ReadResourceRequestParams::new(mcp_revisions::args::Uri("table://people"));
+        let table = mcp::ReadResourceRequestParams::new("table://people");
         let table = client.read_resource(table).await.unwrap();
         assert_eq!(
             table.text(),
