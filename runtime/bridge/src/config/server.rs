@@ -57,7 +57,6 @@ pub struct ServerEntry {
 
 /// The command that starts a server, or its URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum ServerTarget {
     /// A command.
     Process {
@@ -145,7 +144,7 @@ impl ServerEntry {
     pub fn command(
         &self,
         others: &EntryVariables,
-        hidden: &[&str],
+        hidden: &[String],
     ) -> Option<impl Fn() -> Command + Send + Sync + use<>> {
         let ServerTarget::Process {
             command,
@@ -155,7 +154,7 @@ impl ServerEntry {
         else {
             return None;
         };
-        let hidden: Vec<String> = hidden.iter().map(|it| (*it).to_owned()).collect();
+        let hidden = hidden.to_vec();
         let (own, named) = (self.variables.clone(), others.clone());
         Some(move || {
             let (program, words) = command.split_first().unzip();

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use mcp_bridge::config::{ServerEntry, ServerTarget};
 use mcp_bridge::{Bridge, Gateway, Upstream};
-use mcp_revisions::service::client::Child;
+use mcp_revisions::service::client::{Child, Http};
 use tracing::{info, warn};
 
-use super::{Arguments, BACKPLANE, BridgeFiles, log};
+use super::reach::Reach;
+use super::{Arguments, BridgeFiles, log};
 use crate::stderr;
 
 /// Returns the one server that the command line names.
@@ -36,84 +37,81 @@ pub(super) fn of_arguments(arguments: &Arguments) -> anyhow::Result<ServerEntry>
 }
 
 /// Returns the name of the server where there are others.
-fn label<'e>(entry: &'e ServerEntry, arguments: &Arguments) -> Option<&'e str> {
-    arguments.config.as_ref().map(|_| &*entry.name)
+fn label<'e>(entry: &'e ServerEntry, reach: &Reach<'_>) -> Option<&'e str> {
+    reach.is_of_file.then_some(&*entry.name)
 }
 
 /// Returns the way to the server.
 ///
 /// # Errors
 /// Returns why there is none, such as a file of certificates that cannot be read.
-fn upstream(
-    entry: &ServerEntry,
-    arguments: &Arguments,
-    files: &BridgeFiles,
-) -> anyhow::Result<Upstream> {
-    let upstream = match &entry.target {
+pub(crate) fn upstream(entry: &ServerEntry, reach: &Reach<'_>) -> anyhow::Result<Upstream> {
+    Ok(match &entry.target {
         ServerTarget::Wrong(why) => Upstream::unusable(&entry.name, why),
-        ServerTarget::Url { url, headers } => {
-            let mut sign_in = arguments.sign_in.for_entry(&entry.sign_in);
-            if arguments.config.is_some() {
-                sign_in = sign_in.of_several();
+        ServerTarget::Url { url, headers } => Upstream::url(http(entry, url, headers, reach)?),
+        ServerTarget::Process { .. } => {
+            let (server, format) = (label(entry, reach).map(str::to_owned), reach.log_format);
+            // A server that waits for the reader of standard error would keep its client waiting; and its last lines tell the
+            // client why it has ended.
+            let tell = move |line: &str| match (&server, format) {
+                (server, log::LogFormat::Json) => {
+                    info!(server, line, "standard error of a server");
+                }
+                (Some(server), log::LogFormat::Text) => {
+                    stderr::tell_of_server(&format!("{server}: {line}"));
+                }
+                (None, log::LogFormat::Text) => stderr::tell_of_server(line),
+            };
+            match process(entry, reach, tell) {
+                Some(start) => Upstream::child(&entry.name, start),
+                None => Upstream::unusable(&entry.name, "it has no command"),
             }
-            let own = |name: &str| headers.iter().any(|(it, _)| it.eq_ignore_ascii_case(name));
-            let given = arguments.header.iter().chain(&arguments.header_env);
-            let sent = given.filter(|(name, _)| !own(name)).chain(headers);
-            let headers: Vec<_> = sent.collect();
-            let mut http = sign_in.http(url)?;
-            if arguments.no_cookies {
-                http = http.without_cookies();
-            }
-            for (name, value) in &headers {
-                http = http.with_header(name, value);
-            }
-            let is_credential =
-                |(name, _): &&(String, String)| name.eq_ignore_ascii_case("authorization");
-            if arguments.signs_in()? && !headers.iter().any(is_credential) {
-                let oauth = sign_in.provider(&http, url, None)?;
-                http = http.with_authorization(oauth);
-            }
-            Upstream::url(http)
         }
-        _ => match process(entry, arguments, files) {
-            Some(start) => Upstream::child(&entry.name, start),
-            None => Upstream::unusable(&entry.name, "it is of no kind that is known here"),
-        },
-    };
-    Ok(match files.record.clone() {
-        Some(record) => upstream.with_tap(move || Ok(record.tap())),
-        None => upstream,
     })
 }
 
-/// Returns what sets up the process of a server; `None` for a server at a URL.
-fn process(
+/// Returns the way to a server at a URL, with its headers and its sign-in.
+///
+/// # Errors
+/// Returns an error for a file of certificates or a key that cannot be read.
+pub(crate) fn http(
     entry: &ServerEntry,
-    arguments: &Arguments,
-    files: &BridgeFiles,
-) -> Option<impl Fn() -> Child + use<>> {
-    // Secrets of the bridge: the password of the store, and that of the client that introspects tokens.
-    let secret = arguments.guard.guard_client_secret_env.as_deref();
-    let hidden: Vec<&str> = [Some(BACKPLANE), secret].into_iter().flatten().collect();
-    let command = entry.command(&files.variables, &hidden)?;
-    let (server, format) = (
-        label(entry, arguments).map(str::to_owned),
-        arguments.log_format,
-    );
-    Some(move || {
-        let (child, server) = (Child::new(command()), server.clone());
-        // A server that waits for the reader of standard error would keep its client waiting; and its last lines tell the client
-        // why it has ended.
-        child.on_error_line(move |line| match (&server, format) {
-            (server, log::LogFormat::Json) => {
-                info!(server, line, "standard error of a server");
-            }
-            (Some(server), log::LogFormat::Text) => {
-                stderr::tell_of_server(&format!("{server}: {line}"));
-            }
-            (None, log::LogFormat::Text) => stderr::tell_of_server(line),
-        })
-    })
+    url: &str,
+    headers: &[(String, String)],
+    reach: &Reach<'_>,
+) -> anyhow::Result<Http> {
+    let arguments = reach.arguments;
+    let mut sign_in = arguments.sign_in.for_entry(&entry.sign_in);
+    if reach.is_of_file {
+        sign_in = sign_in.of_several();
+    }
+    let own = |name: &str| headers.iter().any(|(it, _)| it.eq_ignore_ascii_case(name));
+    let given = arguments.header.iter().chain(&arguments.header_env);
+    let sent = given.filter(|(name, _)| !own(name)).chain(headers);
+    let headers: Vec<_> = sent.collect();
+    let mut http = sign_in.http(url)?;
+    if arguments.no_cookies {
+        http = http.without_cookies();
+    }
+    for (name, value) in &headers {
+        http = http.with_header(name, value);
+    }
+    let is_credential = |(name, _): &&(String, String)| name.eq_ignore_ascii_case("authorization");
+    if reach.signs_in && !headers.iter().any(is_credential) {
+        let oauth = sign_in.provider(&http, url, None)?;
+        http = http.with_authorization(oauth);
+    }
+    Ok(http)
+}
+
+/// Returns what sets up the process of a server, or `None` for one at a URL. `tell` gets the lines of its standard error.
+pub(crate) fn process<T: Fn(&str) + Clone + Send + Sync + 'static>(
+    entry: &ServerEntry,
+    reach: &Reach<'_>,
+    tell: T,
+) -> Option<impl Fn() -> Child + use<T> + Send + Sync + 'static> {
+    let command = entry.command(&reach.variables, &reach.secrets)?;
+    Some(move || Child::new(command()).on_error_line(tell.clone()))
 }
 
 /// Sets a bridge to the server up.
@@ -125,10 +123,15 @@ pub(super) fn bridge(
     arguments: &Arguments,
     files: &BridgeFiles,
 ) -> anyhow::Result<Bridge> {
-    let upstream = upstream(entry, arguments, files)?;
+    let signs_in = arguments.signs_in()?;
+    let reach = arguments.reach(files, signs_in);
+    let mut upstream = upstream(entry, &reach)?;
+    if let Some(record) = files.record.clone() {
+        upstream = upstream.with_tap(move || Ok(record.tap()));
+    }
     let address = upstream.name().to_owned();
     let mut bridge = Bridge::new(upstream);
-    let label = label(entry, arguments);
+    let label = label(entry, &reach);
     if let Some(name) = label {
         bridge = bridge.with_name(name);
         let mut rules = arguments.tools.rules();
@@ -144,8 +147,7 @@ pub(super) fn bridge(
             Some(file) => format!("{} --config {}", entry.name, file.display()),
             None => address,
         };
-        let is_used = arguments.signs_in()?;
-        let shares = if is_used {
+        let shares = if signs_in {
             ""
         } else {
             ", and give the bridge --auth shared"
@@ -175,6 +177,7 @@ pub(super) fn bridge(
         bridge = bridge.with_isolation();
     }
     let given = arguments
+        .reach
         .start_timeout
         .map(|it| Duration::from_secs(it as u64));
     if let Some(time) = entry.start_timeout.or(given) {
