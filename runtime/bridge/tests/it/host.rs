@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use mcp_revisions::latest as mcp;
+use mcp_revisions::mcp_wire::JsonObject;
 use mcp_revisions::{Router, http};
 use serde_json::{Value, json};
 use tokio::io::{AsyncWriteExt as _, BufReader};
@@ -15,10 +17,9 @@ mod host;
 async fn served(tool: &str) -> String {
     let answer = format!("{tool} is called");
     let run = move || std::future::ready(answer.clone());
-    let server = Router::new()
-        .tool(tool, "Answers.", run)
-        .build(tool, "1")
-        .unwrap();
+    let takes = JsonObject::from_text(r#"{"type":"object"}"#).unwrap();
+    let server = Router::new().tool_of(mcp::Tool::new(tool, takes), run);
+    let server = server.build(tool, "1").unwrap();
     let listener = http::bind(("127.0.0.1", 0)).await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     tokio::spawn(http::serve(
