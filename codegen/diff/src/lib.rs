@@ -90,7 +90,7 @@ pub struct Diff {
     pub old: String,
     /// The name of the new side.
     pub new: String,
-    /// What the sides are states of.
+    /// The kind of things that the sides are states of.
     #[serde(skip_serializing_if = "ComparedSubject::is_protocol")]
     pub compared: ComparedSubject,
     /// Set if errata were left out.
@@ -122,7 +122,7 @@ pub struct Diff {
     pub(crate) lines: [Option<SourceLines>; 2],
 }
 
-/// What two sides are states of.
+/// The kind of things that two sides are states of.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ComparedSubject {

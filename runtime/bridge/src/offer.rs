@@ -1,4 +1,4 @@
-//! What the upstream server offers, asked for without a client: the entry of a lock.
+//! The offer of the upstream server, read without a client: the entry of a lock.
 
 use std::sync::Arc;
 use std::time::Duration;

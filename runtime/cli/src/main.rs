@@ -21,6 +21,7 @@ mod compare;
 mod convert;
 mod embedded;
 mod list;
+mod lock;
 mod loss;
 mod manual;
 mod message;
@@ -66,6 +67,8 @@ enum CliCommand {
     Convert(convert::Arguments),
     /// Show what changed between two revisions, or between a revision and a schema.json
     Diff(diff::Arguments),
+    /// Write what servers offer to a lock file, or check it against them
+    Lock(lock::Arguments),
     /// Explain a kind of change or a conversion rule
     Explain(explain::Arguments),
     /// Record or print the traffic of a stdio server, without changing it
@@ -127,8 +130,23 @@ fn run(command: CliCommand, given: &ArgMatches) -> ExitCode {
                 &arguments,
                 embedded::spec,
                 mcp_revisions_plans::cover_all,
+                lock::of_url,
                 colours,
             ));
+        }
+        CliCommand::Lock(arguments) => {
+            return match lock::run(&arguments) {
+                Ok((text, code)) => printed(&text, code, colour::is_on(std::io::stdout())),
+                Err(error) => {
+                    stderr::print_error(&error);
+                    match command::failure_code(&error) {
+                        // A check that failed is no error.
+                        1 => 2,
+                        code => code,
+                    }
+                    .into()
+                }
+            };
         }
         CliCommand::Explain(arguments) => {
             let built_in = Rule::BUILT_IN.map(|rule| (rule.id(), rule.reason()));

@@ -1,4 +1,4 @@
-//! What servers offer, as a file that people review: canonical JSON, sorted, one fact per line.
+//! Offers of servers, as a file that people review: canonical JSON, sorted, one fact per line.
 //!
 //! [`read_lists`] gets the lists of a server through any client, [`ServerOffer::of`] makes the entry of a lock of them, and
 //! [`LockFile`] is the file. Nothing here opens a connection.

@@ -40,9 +40,9 @@ pub(crate) struct LockText {
 /// An entry of a list of a server.
 #[derive(Debug, Clone)]
 pub(crate) struct LockedEntry {
-    /// What is sent to use it, as a wire path names it: `tools/call weather`.
+    /// The message that uses it, as a wire path names it: `tools/call weather`.
     call: String,
-    /// What lists it, likewise: `tools/list weather`.
+    /// The message that lists it, likewise: `tools/list weather`.
     listed: String,
     /// The heading of its changes: `tool weather`.
     area: String,
@@ -54,11 +54,11 @@ pub(crate) struct LockedEntry {
     holder: String,
 }
 
-/// What a side offers beside its schemas.
+/// The entries of a side, and the facts beside them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LockFacts {
     entries: Vec<LockedEntry>,
-    /// What each server says of itself, by the words of a wire path for it.
+    /// The facts that each server says of itself, by the words of a wire path for them.
     servers: Vec<(String, SortedMap<String, Value>)>,
 }
 
@@ -119,11 +119,12 @@ impl LockFacts {
         self.servers
             .push((format!("{prefix}server/discover"), said.collect()));
         for list in &LISTS {
-            let (call, noun) = match list.member {
-                "tools" => ("tools/call", "tool"),
-                "prompts" => ("prompts/get", "prompt"),
-                "resources" => ("resources/read", "resource"),
-                _ => ("resources/read template", "template"),
+            let noun = list.noun;
+            let call = match list.member {
+                "tools" => "tools/call",
+                "prompts" => "prompts/get",
+                "resources" => "resources/read",
+                _ => "resources/read template",
             };
             for (name, value) in offer.entries(list) {
                 let written = shown(name);

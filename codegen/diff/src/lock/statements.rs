@@ -1,4 +1,4 @@
-//! What servers say that no schema does: texts that a model reads, hints about tools, capabilities, versions, and characters
+//! The facts that no schema states: texts that a model reads, hints about tools, capabilities, versions, and characters
 //! that a person does not see.
 
 use mcp_lock::{hidden_texts, revealed};
@@ -23,7 +23,7 @@ const HINTS: [(&str, bool, bool); 4] = [
     ("readOnlyHint", false, true),
 ];
 
-/// What is said at a place: the members on the way to it, and the value.
+/// Values by their places: the members on the way to each.
 type Statements = SortedMap<Vec<String>, Value>;
 
 /// Returns the rows about what no schema says.
@@ -74,7 +74,7 @@ pub(super) fn rows(old: &LockFacts, new: &LockFacts) -> Vec<DiffRow> {
     rows
 }
 
-/// Returns what an entry says beside its schemas.
+/// Returns the facts of an entry beside its schemas.
 fn statements(entry: &LockedEntry) -> Statements {
     let mut all = Statements::new();
     let members = entry.value.as_object().into_iter().flatten();

@@ -28,7 +28,7 @@ const SERVERS: [&str; 4] = ["mcpServers", "servers", "context_servers", "mcp_ser
 const FOLDERS: [&str; 3] = [".vscode", ".cursor", ".zed"];
 
 /// The servers of a file, in its order, and what was found in it.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Config {
     /// The servers, those included that cannot be used.
