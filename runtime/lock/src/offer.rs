@@ -116,7 +116,15 @@ impl ServerOffer {
         for page in pages {
             let list = members.entry(page.list.member);
             let list = list.or_insert_with(|| Map::new().into());
-            for entry in entries(page) {
+            let Some(entries) = entries(page) else {
+                let shown = excerpt(page.result.text(), EXCERPT);
+                let OfferList { method, member, .. } = page.list;
+                notes.push(format!(
+                    "{method}: a page without an array `{member}`: {shown}"
+                ));
+                continue;
+            };
+            for entry in entries {
                 let value: Value = serde_json::from_str(entry.text())?;
                 let Some((name, value)) = page.list.keyed(value) else {
                     let shown = excerpt(entry.text(), EXCERPT);

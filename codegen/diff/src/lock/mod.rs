@@ -249,10 +249,14 @@ fn seen_from_outside(row: &mut DiffRow) {
         ComparedEnd::Old => is_called,
         ComparedEnd::New => is_read,
     });
+    let is_spelling = row.level == ChangeLevel::Representation;
     row.judged(Verdicts::of(
         or_fine(is_called, old_to_new),
         or_fine(is_read, new_to_old),
     ));
+    if is_spelling {
+        row.level = ChangeLevel::Representation;
+    }
     // An optional member that is never sent any more fits every reader, and serves none.
     let is_missed = row.kind == ChangeKind::MemberRemoved && is_read;
     let is_in_result = row
