@@ -515,7 +515,7 @@ fn entries_of_skills_are_checked_and_their_messages_are_known_where_they_rest() 
     for known in [
         "2026-07-28",
         "skills",
-        "skills@stable",
+        "skills@beta",
         "io.modelcontextprotocol/skills",
     ] {
         let told = check(get, &["--revision", known]);
@@ -532,7 +532,7 @@ fn entries_of_skills_are_checked_and_their_messages_are_known_where_they_rest() 
         names,
         ["resources/directory/read", "skills/get", "skills/list"]
     );
-    let same = fed(&["diff", "skills", "skills@stable"], "");
+    let same = fed(&["diff", "skills", "skills@beta"], "");
     assert_eq!(same.code, 0, "{}", same.err);
 }
 
