@@ -143,6 +143,34 @@ fn the_readme_names_each_subcommand_and_no_other() {
 }
 
 #[test]
+fn revisions_are_listed_with_the_stage_of_each_extension() {
+    let listed = fed(&["list", "revisions", "--json"], "");
+    let rows: Vec<Value> = (listed.stdout.lines())
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let row = |id: &str| rows.iter().find(|row| row["id"] == id).unwrap();
+    assert_eq!(row("2024-11-05")["lifecycle"], "handshake");
+    assert_eq!(row("2026-07-28-rc")["status"], "candidate");
+    assert_eq!(row("skills")["stageSince"], "2026-10-29");
+    assert_eq!(
+        (&row("apps")["stage"], &row("apps")["stageSince"]),
+        (&json!("stable"), &Value::Null)
+    );
+    let shown = fed(&["list", "revisions"], "").stdout;
+    assert_eq!(shown.lines().count(), rows.len());
+    assert!(
+        shown.contains("released, beta since 2026-10-29\n"),
+        "{shown}"
+    );
+    let refused = fed(&["list", "revisions", "tasks"], "");
+    assert!(
+        refused.stderr.contains("leave `tasks` out"),
+        "{}",
+        refused.stderr
+    );
+}
+
+#[test]
 fn names_are_listed_as_json_of_the_published_schema() {
     for (of, count) in [("2025-11-25", 20), ("tasks", 4)] {
         let methods = rows("list", &text(&["list", "methods", of, "--json"]));
