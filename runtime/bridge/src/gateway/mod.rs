@@ -19,7 +19,7 @@ use mcp_revisions::sansio::server::{
     CustomNotification, CustomRequest, IncomingRequest, LogLevel, Notification,
 };
 use mcp_revisions::serve::{Handler, Peer, Session};
-use mcp_revisions::{errors, methods};
+use mcp_revisions::{core::methods, sansio::errors};
 use mcp_revisions_core::Revision;
 use mcp_wire::{ErrorObject, Json};
 use tokio::sync::{Semaphore, watch};
@@ -192,6 +192,7 @@ impl Gateway {
     }
 
     /// Ends the connections to all servers, and waits until they have ended.
+    /// Await it to its end: dropping the future may leave servers at work.
     pub async fn shutdown(&self) {
         let mut ending = tokio::task::JoinSet::new();
         for member in self.members() {
@@ -262,7 +263,7 @@ impl Gateway {
             methods::RESOURCES_READ => self.read(call, peer).await,
             methods::COMPLETION_COMPLETE => self.complete(call, peer).await,
             methods::SUBSCRIPTIONS_LISTEN => self.listen(call, peer).await,
-            method => Err(errors::method_not_found(method, call.peer.lifecycle()).error),
+            method => Err(errors::method_not_found(method, call.revision.lifecycle()).error),
         }
     }
 
@@ -270,7 +271,7 @@ impl Gateway {
     async fn answer_custom(&self, call: CustomRequest, peer: Peer) -> Result<Json, ErrorObject> {
         match self.members().as_slice() {
             [only] => only.proxy.custom_request(call, peer).await,
-            _ => Err(errors::method_not_found(&call.method, call.peer.lifecycle()).error),
+            _ => Err(errors::method_not_found(&call.method, call.revision.lifecycle()).error),
         }
     }
 }

@@ -145,7 +145,7 @@ fn the_readme_names_each_subcommand_and_no_other() {
 #[test]
 fn revisions_are_listed_with_the_stage_of_each_extension() {
     let listed = fed(&["list", "revisions", "--json"], "");
-    let rows: Vec<Value> = (listed.stdout.lines())
+    let rows: Vec<Value> = (listed.out.lines())
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
     let row = |id: &str| rows.iter().find(|row| row["id"] == id).unwrap();
@@ -156,7 +156,7 @@ fn revisions_are_listed_with_the_stage_of_each_extension() {
         (&row("apps")["stage"], &row("apps")["stageSince"]),
         (&json!("stable"), &Value::Null)
     );
-    let shown = fed(&["list", "revisions"], "").stdout;
+    let shown = fed(&["list", "revisions"], "").out;
     assert_eq!(shown.lines().count(), rows.len());
     assert!(
         shown.contains("released, beta since 2026-10-29\n"),
@@ -164,9 +164,9 @@ fn revisions_are_listed_with_the_stage_of_each_extension() {
     );
     let refused = fed(&["list", "revisions", "tasks"], "");
     assert!(
-        refused.stderr.contains("leave `tasks` out"),
+        refused.err.contains("leave `tasks` out"),
         "{}",
-        refused.stderr
+        refused.err
     );
 }
 
