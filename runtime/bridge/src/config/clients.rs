@@ -206,7 +206,7 @@ impl Clients {
         let show = Arc::clone(&self.show);
         let mut sign_in =
             OAuth::builder(&http, entry.sign_in.settings(url), move |page| show(page))
-                .with_wait(SIGN_IN_WAIT);
+                .with_call_timeout(SIGN_IN_WAIT);
         if let Some(folder) = &self.tokens {
             let client = entry.sign_in.client_id.as_deref().unwrap_or_default();
             sign_in = sign_in.with_store(FileStore::new(folder, &[url, client]));
