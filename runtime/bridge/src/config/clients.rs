@@ -64,8 +64,8 @@ impl Clients {
     /// # Errors
     /// Returns an error if the file has no servers that can be read. A mistake in one entry costs that entry: see
     /// [`mistakes`](Self::mistakes).
-    pub fn from_config(file: impl Into<PathBuf>) -> Result<Self, Error> {
-        let file = file.into();
+    pub fn from_config(path: impl Into<PathBuf>) -> Result<Self, Error> {
+        let file: PathBuf = path.into();
         Ok(Self {
             config: Mutex::new(Config::read(&file)?),
             file,
