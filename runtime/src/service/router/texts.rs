@@ -29,10 +29,10 @@ pub(super) fn check<T: DeserializeOwned>(names: &[&str]) -> Option<String> {
         texts,
         fields: Some(&fields),
     });
-    let fields = fields.get()?;
-    let strange = names.iter().find(|name| !fields.contains(name));
+    let known = fields.get()?;
+    let strange = names.iter().find(|name| !known.contains(name));
     strange.map(|name| {
-        let listed = fields.join("`, `");
+        let listed = known.join("`, `");
         format!("no field of its arguments is called `{name}`, which is a variable; the fields are `{listed}`")
     })
 }
