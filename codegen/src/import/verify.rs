@@ -43,7 +43,7 @@ pub struct Verified {
 /// # Errors
 /// All failures, not the first alone.
 pub fn verify(dir: &Path, upstream: Option<&Path>) -> Result<Verified, Error> {
-    let directory = SpecDirectory::there(dir)?;
+    let directory = SpecDirectory::read_existing(dir)?;
     let list = directory.list()?;
     let (order, rows) = directory.order()?;
     let all = directory.errata(&order)?;
