@@ -163,7 +163,7 @@ impl Proxy {
                 })
             }
             Answer::InputRequired(_) => {
-                Err(errors::internal("the server asks what no client can answer").error)
+                Err(errors::internal("the server requests input that no client can give").error)
             }
         }
     }

@@ -124,7 +124,7 @@ impl ServerState {
         }
     }
 
-    /// Ends an exchange: cancellations of the requests to the peer that were sent in it go to the connection at large.
+    /// Ends an exchange: cancellations of requests that were sent to the peer in it belong to no exchange.
     pub(crate) fn end_exchange(&mut self, exchange: Exchange) {
         for asked in self.asked.values_mut() {
             asked.exchange = asked.exchange.filter(|of| *of != exchange);

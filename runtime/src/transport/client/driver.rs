@@ -336,7 +336,7 @@ impl<C: Send + 'static> Driver<C> {
                     }
                     Output::Send(post) => self.transport.send(post),
                     Output::Close(exchange) => self.transport.close(exchange),
-                    // A server's alone.
+                    // Only a server has this output.
                     Output::Empty(..) => {}
                     Output::Restart => {
                         self.is_over = !self.restart();

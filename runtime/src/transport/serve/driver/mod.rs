@@ -299,7 +299,7 @@ impl ServerDriver {
                 event
             };
             let tell = || self.handler.note(event, self.session());
-            // A failure in there is the handler's business, and nothing waits for it.
+            // Nothing waits for a notification: a panic of its handler changes nothing.
             let _ = catch_unwind(AssertUnwindSafe(tell));
             self.state().work().is_telling = false;
         }
