@@ -21,7 +21,7 @@ impl Queued for String {
     }
 }
 
-/// Returns what a value of so many bytes takes up while it waits.
+/// Returns the cost of a queued value of so many bytes.
 pub(crate) fn cost(bytes: usize) -> usize {
     bytes.saturating_add(EACH)
 }

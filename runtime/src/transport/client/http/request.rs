@@ -135,7 +135,7 @@ impl HttpRequests {
         Ok(Err(response.status()))
     }
 
-    /// Returns where the server is.
+    /// Returns the URL of the server.
     pub(super) fn url(&self) -> &Uri {
         &self.http.url
     }
@@ -374,7 +374,7 @@ impl HttpRequests {
         Ok((headers, credentials.token))
     }
 
-    /// Returns how long to wait before a try: twice as long each time, and up to half of it more, by chance.
+    /// Returns the time to wait before a try: it doubles each time, and a random part of up to a half is added.
     pub(super) fn pause(&self, tries: u32, wanted: Option<Duration>) -> Duration {
         let doubled = self
             .http
@@ -512,7 +512,7 @@ const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
 const AS_WANTED: u32 = 5;
 
 impl Pace {
-    /// Returns how long to wait before the stream is asked for again that broke after it lasted so long.
+    /// Returns the time to wait before a broken stream is requested again; `lasted` is how long it lasted.
     pub(super) fn pause(
         &mut self,
         requests: &HttpRequests,

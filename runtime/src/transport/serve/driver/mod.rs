@@ -463,7 +463,7 @@ impl ServerDriver {
         }
     }
 
-    /// Returns why no further call is suspended: too many are, each with a connection of its own, of all clients or of its
+    /// Returns the reason why no further call is suspended: too many are, each with a connection of its own, of all clients or of its
     /// owner, or they take up too much. Else the call and what it takes up count against that from now on.
     fn refuses_to_suspend(
         &self,
