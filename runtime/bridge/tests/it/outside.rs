@@ -158,38 +158,6 @@ async fn a_session_whose_server_could_not_be_started_takes_no_room_from_others()
     service.shutdown().await;
 }
 
-/// One start for all of them, else the last of many requests waits as many times as long as the first.
-#[tokio::test(start_paused = true)]
-async fn requests_that_wait_for_one_start_fail_together_and_the_next_one_starts_again() {
-    let heard = Arc::new(AtomicUsize::new(0));
-    let hears = Arc::clone(&heard);
-    let upstream = scripted(move |_| {
-        hears.fetch_add(1, Ordering::SeqCst);
-        Some(Vec::new())
-    });
-    let bridge = Bridge::new(upstream).with_start_timeout(Duration::from_secs(5));
-    let service = bridge.into_service();
-    let client = named(&service, "one");
-    let list = || {
-        let client = client.clone();
-        async move {
-            let began = tokio::time::Instant::now();
-            let refused = client.request("tools/list", None).await.unwrap_err();
-            assert!(refused.to_string().contains("within 5 s"), "{refused}");
-            began.elapsed()
-        }
-    };
-    let waits = [list(), list(), list(), list()].map(tokio::spawn);
-    for wait in waits {
-        let waited = wait.await.unwrap();
-        assert!(waited < Duration::from_secs(10), "{waited:?}");
-    }
-    let together = heard.load(Ordering::SeqCst);
-    list().await;
-    assert_eq!(heard.load(Ordering::SeqCst), 2 * together);
-    service.shutdown().await;
-}
-
 #[tokio::test]
 async fn a_client_has_a_tenth_of_all_servers_by_default_and_ten_at_least() {
     for (all, each) in [(5, 5), (20, 10), (150, 15)] {
