@@ -18,8 +18,8 @@ use crate::serve::{
     ExchangeFacts, OutboxItem, OutboxQueue, Permit, QueueItem, ServerDriver, TextOutcome, outbox,
 };
 use crate::transport::observe;
-use crate::{Headers, headers};
 use mcp_revisions_core::Negotiation;
+use mcp_revisions_core::{Headers, headers};
 use mcp_revisions_sansio::server::{Looked, Owner};
 
 impl ServiceShared {
