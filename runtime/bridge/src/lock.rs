@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use mcp_lock::{LISTS, OfferList, ServerOffer};
 use mcp_revisions::layer::LayerMessage;
 use mcp_revisions::sansio::client::ServerFacts;
-use mcp_revisions::{errors, methods};
+use mcp_revisions::{core::methods, sansio::errors};
 use mcp_revisions_core::errors::shortened;
 use mcp_wire::{Direction, EXCERPT, ErrorObject, Json, Map, excerpt};
 use serde_json::Value;
