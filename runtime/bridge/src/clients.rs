@@ -116,7 +116,7 @@ impl ClientSettings {
         self
     }
 
-    /// Returns how many servers one owner may have.
+    /// Returns the number of servers that one owner may have.
     pub(crate) fn share(&self) -> usize {
         let tenth = (self.servers / 10).max(10);
         self.servers_of_owner.unwrap_or(tenth).min(self.servers)

@@ -23,7 +23,7 @@ struct YamlDocument {
 /// Reads a text that is one document.
 ///
 /// # Errors
-/// Returns why it cannot be read, with the line.
+/// Returns the reason why it cannot be read, with the line.
 pub(super) fn read(text: &str) -> Result<Value, String> {
     let mut document = YamlDocument::default();
     let mut documents = 0;

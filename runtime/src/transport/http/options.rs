@@ -57,7 +57,7 @@ pub struct Options {
     pub(super) guard: Option<Arc<ResourceGuard>>,
 }
 
-/// Returns what an operator reads of a service that takes calls.
+/// Returns the text for operators about a service that takes calls.
 type HealthReport = dyn Fn() -> String + Send + Sync;
 
 /// Returns the group that a tool is of, by its name.
@@ -309,7 +309,7 @@ impl Options {
         self
     }
 
-    /// Returns how long a service takes calls after its stop signal.
+    /// Returns the time that a service takes calls after its stop signal.
     #[must_use]
     pub fn lame_duck(&self) -> Duration {
         self.lame_duck
