@@ -129,7 +129,7 @@ impl Clients {
         Ok(builder.lines(input, output))
     }
 
-    /// Reads the file again: servers with another entry are started anew, and those that are gone end once their calls have.
+    /// Reads the file again: servers with another entry are started again, and those without one end after their calls.
     ///
     /// # Errors
     /// Returns an error if the file cannot be used; all stays as it is then.

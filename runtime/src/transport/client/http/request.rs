@@ -462,8 +462,8 @@ fn redirected(
     method: &Method,
     response: Response<HttpResponseBody>,
 ) -> Result<Response<HttpResponseBody>, RequestFailure> {
-    let to = response.headers().get(LOCATION);
-    let to = to.map(|to| String::from_utf8_lossy(to.as_bytes()).into_owned());
+    let location = response.headers().get(LOCATION);
+    let to = location.map(|to| String::from_utf8_lossy(to.as_bytes()).into_owned());
     match to.filter(|_| response.status().is_redirection() && method == Method::POST) {
         None => Ok(plain(response)?),
         Some(to) => {
