@@ -132,7 +132,7 @@ impl ClientSettings {
         self.losses
             .of_server(server)
             .with_limits(limits)
-            .serving(self.revisions)
+            .with_revisions(self.revisions)
             .with_unknown_fields(self.policy)
             .with_other_methods()
     }

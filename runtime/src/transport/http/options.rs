@@ -159,7 +159,7 @@ impl Options {
 
     /// Sets how long the head and the body of a request may take; 30 and 60 seconds by default.
     #[must_use]
-    pub fn with_read_times(mut self, head: Duration, body: Duration) -> Self {
+    pub fn with_read_timeouts(mut self, head: Duration, body: Duration) -> Self {
         (self.head_time, self.body_time) = (head, body);
         self
     }
@@ -167,7 +167,7 @@ impl Options {
     /// Sets how long [`serve`](super::serve) waits for a client that reads nothing of its answer before it closes the connection;
     /// 30 seconds by default.
     #[must_use]
-    pub fn with_write_time(mut self, time: Duration) -> Self {
+    pub fn with_write_timeout(mut self, time: Duration) -> Self {
         self.write_time = time;
         self
     }
