@@ -163,11 +163,7 @@ fn revisions_are_listed_with_the_stage_of_each_extension() {
         "{shown}"
     );
     let refused = fed(&["list", "revisions", "tasks"], "");
-    assert!(
-        refused.err.contains("leave `tasks` out"),
-        "{}",
-        refused.err
-    );
+    assert!(refused.err.contains("leave `tasks` out"), "{}", refused.err);
 }
 
 #[test]
