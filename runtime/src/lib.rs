@@ -128,6 +128,7 @@ pub use {service::Client, transport::client as client_transport};
 pub use {
     service::{Error, Failure},
     transport::observe::ClientOperation,
+    transport::panics::lock,
     transport::spawn::{Boxed, boxed, until},
 };
 #[cfg(feature = "server")]

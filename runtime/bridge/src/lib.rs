@@ -41,6 +41,7 @@ mod ending;
 mod error;
 mod gateway;
 mod identity;
+mod layers;
 mod link;
 mod losses;
 mod measures;

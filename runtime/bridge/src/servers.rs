@@ -12,11 +12,12 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use mcp_revisions::errors::Refusal;
 use mcp_revisions::http::PeerConnection;
+use mcp_revisions::lock;
 use mcp_revisions::sansio::client::ServerFacts;
 use mcp_revisions::sansio::server::{Caller, Owner};
 use mcp_revisions::serve::Session;
@@ -451,9 +452,4 @@ fn evict(
     }
     debug!("a server that no client uses is ended for another client");
     Some(place.end())
-}
-
-/// Nothing that is done under a lock here leaves it half done.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,10 +1,11 @@
 //! A server of the bridge: a URL or a command of the command line, or an entry of a file. Both become a bridge in the same way.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mcp_bridge::{Bridge, Gateway, ToolRules, Upstream};
+use mcp_revisions::lock;
 use mcp_revisions::service::client::Child;
 use tokio::process::Command;
 use tracing::{info, warn};
@@ -190,7 +191,7 @@ impl ServerEntry {
                 command.env_remove(variable);
             }
             // Those of other servers of the file.
-            let of_file = named.lock().unwrap_or_else(PoisonError::into_inner);
+            let of_file = lock(&named);
             for variable in of_file.difference(&own) {
                 if !COMMON.contains(&&**variable) {
                     command.env_remove(variable);
