@@ -138,7 +138,7 @@ impl Proxy {
         let IncomingRequest {
             method,
             params,
-            peer: revision,
+            revision,
             caller,
             log_level,
             progress_token,
@@ -208,7 +208,7 @@ impl Handler for Proxy {
     async fn call(&self, call: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> {
         // No client waits for the end of a stream that the bridge listens to for a session.
         let is_stream_of_bridge = call.method == methods::SUBSCRIPTIONS_LISTEN
-            && call.peer.lifecycle() == Lifecycle::Handshake;
+            && call.revision.lifecycle() == Lifecycle::Handshake;
         let answer = self.call_as_part(call, peer, None).await;
         if is_stream_of_bridge {
             let why = answer.as_ref().err().map_or(String::new(), reason);

@@ -75,7 +75,7 @@ impl<App: Spoken, H> Handlers<App, H> {
         }
         let (method, params) = (call.method.clone(), std::mem::take(&mut call.params));
         let message = LayerMessage::new(SERVER, true, method, params)
-            .with_sender(Some(call.peer), Some(Arc::clone(&call.caller)));
+            .with_sender(Some(call.revision), Some(Arc::clone(&call.caller)));
         self.how.layers.run(message, move |message| {
             let mut call = call.clone();
             call.params = message.into_params();
@@ -104,7 +104,7 @@ where
         (self.how.on_loss).tell_losses(
             PeerRole::Server,
             method,
-            call.peer,
+            call.revision,
             call.id.as_ref(),
             &losses,
         );
@@ -116,7 +116,7 @@ where
         let Notification {
             method,
             params,
-            peer,
+            revision: peer,
             ..
         } = notice;
         let Some(params) = self.how.admit(method, params).await else {

@@ -29,7 +29,7 @@ impl Layers {
         let session = peer.session();
         let message =
             LayerMessage::new(Direction::ClientToServer, true, call.method.clone(), params)
-                .with_sender(Some(call.peer), Some(Arc::clone(&call.caller)))
+                .with_sender(Some(call.revision), Some(Arc::clone(&call.caller)))
                 .of_client(Some(peer), session);
         self.run(message, move |message| {
             let outcome = message.outcome();
@@ -66,7 +66,7 @@ impl Layers {
         let params = std::mem::take(&mut notice.params);
         let method = notice.method.clone();
         let message = LayerMessage::new(Direction::ClientToServer, false, method, params)
-            .with_sender(Some(notice.peer), None)
+            .with_sender(Some(notice.revision), None)
             .of_client(None, session.clone());
         let layered = session.with_layers(self);
         self.pass_soon(message, move |params| {
