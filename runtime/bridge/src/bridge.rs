@@ -7,7 +7,10 @@ use mcp_lock::ServerOffer;
 use mcp_revisions::layer::{LayerMessage, Layers};
 use mcp_revisions::sansio::server::TaskOptions;
 use mcp_revisions::service::client::cache::Cache;
-use mcp_revisions::{Boxed, RevisionSet, boxed, http, until};
+use mcp_revisions::{
+    RevisionSet, http,
+    service::{Boxed, boxed, until},
+};
 use mcp_revisions_core::Revision;
 use mcp_wire::{ErrorObject, Json};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -266,6 +269,7 @@ impl Bridge {
 
     /// Serves one client over two streams of bytes, such as standard input and output, until it hangs up, the upstream
     /// server ends, or `stop` is ready. From then on what is open has 5 seconds to finish, and gets an error after that.
+    /// Dropping the future ends the server at once: open calls get no response.
     ///
     /// The upstream server is started once the client has sent `initialize`, or another request that only the server can
     /// answer. If it cannot be used, that request is answered with the error, and the next one starts it again. A client that

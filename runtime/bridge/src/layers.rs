@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use mcp_revisions::ClientOperation;
+use mcp_revisions::client_transport::ClientOperation;
 use mcp_revisions::layer::{LayerMessage, Layers};
 use mcp_revisions::sansio::client::Channel;
 use mcp_revisions::service::client::cache::{CacheKey, CacheUsers};

@@ -36,6 +36,8 @@
 
 mod bridge;
 mod clients;
+#[cfg(feature = "config")]
+pub mod config;
 mod directory;
 mod ending;
 mod error;

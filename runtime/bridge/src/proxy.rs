@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_revisions::errors::{self, Refusal};
+use mcp_revisions::core::{headers, methods};
 use mcp_revisions::layer::{Layers, MessageOutcome};
 use mcp_revisions::sansio::client::{Answer, Failure, OutgoingRequest};
+use mcp_revisions::sansio::errors::{self, Refusal};
 use mcp_revisions::sansio::server::{
     AppProfile, Caller, CustomNotification, CustomRequest, IncomingRequest, LogLevel, Notification,
 };
 use mcp_revisions::serve::{Handler, Peer, Session};
 use mcp_revisions::service::Error;
-use mcp_revisions::{headers, methods};
 use mcp_revisions_core::Lifecycle;
 use mcp_wire::{ErrorObject, Json, JsonObject, meta, printable};
 use tracing::warn;

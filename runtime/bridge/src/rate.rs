@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mcp_revisions::layer::LayerMessage;
+use mcp_revisions::sansio::errors;
 use mcp_revisions::sansio::server::Owner;
-use mcp_revisions::{errors, lock};
+use mcp_revisions::service::lock;
 use mcp_wire::{Direction, ErrorObject, Json};
 use tokio::time::Instant;
 

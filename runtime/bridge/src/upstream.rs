@@ -12,7 +12,7 @@ use http_body_util::Full;
 use mcp_revisions::client_transport::{Transport, without_secrets};
 use mcp_revisions::sansio::client::Channel;
 use mcp_revisions::service::client::{Child, Http};
-use mcp_revisions::{Limits, lock};
+use mcp_revisions::{Limits, service::lock};
 use mcp_wire::Direction;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::process::Command;

@@ -10,7 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mcp_revisions::lock;
+use mcp_revisions::service::lock;
 
 /// Time that the end of the program waits for texts that are still queued.
 pub(crate) const FLUSH: Duration = Duration::from_secs(1);

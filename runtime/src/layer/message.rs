@@ -75,7 +75,7 @@ impl MessageOutcome {
     #[doc(hidden)]
     #[must_use]
     pub fn fail(&self, why: Error) -> ErrorObject {
-        let error = crate::errors::internal(&why.to_string()).error;
+        let error = mcp_revisions_sansio::errors::internal(&why.to_string()).error;
         lock(&self.0).failure = Some(why);
         error
     }
@@ -188,6 +188,7 @@ impl LayerMessage {
 
     /// Passes the message on: to the next layer, then to the handler or to the peer. Returns the result of a request, and `{}`
     /// of a notification, which is handled or sent once all layers have returned.
+    /// Dropping the future cancels the request: its handler is dropped, or the peer is notified.
     ///
     /// A layer that sends a request again keeps a clone, and forwards that. The request then runs a second time: do so only if it
     /// had no effect, as the [`outcome`](Self::outcome) may say, or if a second time does no harm.

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use mcp_revisions::lock;
+use mcp_revisions::service::lock;
 use tracing::warn;
 
 /// Maximum number of bytes of URIs that are remembered.

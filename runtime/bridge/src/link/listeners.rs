@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use mcp_revisions::lock;
 use mcp_revisions::sansio::client::Fate;
 use mcp_revisions::serve::Session;
+use mcp_revisions::service::lock;
 use mcp_revisions_core::Lifecycle;
 use mcp_wire::Json;
 use tokio::sync::Notify;

@@ -17,7 +17,7 @@ use mcp_revisions::sansio::client::{
 };
 use mcp_revisions::sansio::server::{AppProfile, Caller, LogLevel};
 use mcp_revisions::serve::Session;
-use mcp_revisions::{ClientOperation, RevisionSet, errors};
+use mcp_revisions::{RevisionSet, client_transport::ClientOperation, sansio::errors};
 use mcp_revisions_core::{Lifecycle, Revision, methods};
 use mcp_wire::{EXCERPT, ErrorObject, Json, excerpt};
 use tokio::sync::watch;

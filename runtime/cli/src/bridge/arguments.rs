@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::parser::ValueSource;
 use clap::{ArgGroup, ArgMatches, Args, Command};
+use mcp_bridge::config::check_url;
 use mcp_revisions_core::{Revision, Severity};
 
 use super::guard::{self, GuardArguments};
@@ -294,14 +295,10 @@ fn path(text: &str) -> Result<String, String> {
 }
 
 /// Checks the URL before a client waits for it.
-pub(super) fn url(text: &str) -> Result<String, String> {
-    let rest = ["http://", "https://"]
-        .iter()
-        .find_map(|scheme| text.strip_prefix(scheme));
-    match rest {
-        Some(rest) if !rest.starts_with(['/', '?', '#']) && !rest.is_empty() => Ok(text.to_owned()),
-        Some(_) => Err("the URL has no host".to_owned()),
-        None => Err("expected http:// or https://; put a command after `--`".to_owned()),
+fn url(text: &str) -> Result<String, String> {
+    match check_url(text) {
+        Ok(()) => Ok(text.to_owned()),
+        Err(why) => Err(format!("{why}; put a command after `--`")),
     }
 }
 

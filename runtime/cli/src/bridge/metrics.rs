@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use anyhow::Context as _;
-use mcp_revisions::lock;
+use mcp_revisions::service::lock;
 use metrics::{CounterFn, GaugeFn, HistogramFn, Key, KeyName, Metadata, SharedString};
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;

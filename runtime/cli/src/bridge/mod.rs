@@ -1,7 +1,6 @@
 //! `mcp-rev bridge`: sets up `mcp-bridge` as its arguments say, and runs it.
 
 mod arguments;
-pub(crate) mod config;
 mod entry;
 mod guard;
 mod json_log;
@@ -22,6 +21,7 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use clap::ArgMatches;
+use mcp_bridge::config::EntryVariables;
 use mcp_bridge::{ClientSettings, RateLimit};
 use tracing::{error, info};
 
@@ -29,7 +29,6 @@ use crate::background::FLUSH;
 use crate::stderr;
 use crate::{OUTPUT_FAILED, SubcommandOutcome};
 pub(crate) use arguments::{Arguments, with_separator};
-use entry::{NamedVariables, ServerEntry};
 use listen::Listen;
 use loss_log::LossLog;
 use reach::Reach;
@@ -102,7 +101,7 @@ impl Arguments {
             is_of_file: self.config.is_some(),
             signs_in,
             secrets: guard.into_iter().chain([BACKPLANE.to_owned()]).collect(),
-            variables: Arc::clone(&files.variables),
+            variables: files.variables.clone(),
             log_format: self.log_format,
         }
     }
@@ -138,7 +137,7 @@ struct BridgeFiles {
     rate_limit: Option<RateLimit>,
     log: LossLog,
     record: Option<TrafficRecord>,
-    variables: NamedVariables,
+    variables: EntryVariables,
     /// The entries of the file that cannot be used, as lines.
     wrong: Arc<Mutex<String>>,
 }
@@ -150,7 +149,7 @@ impl BridgeFiles {
             rate_limit: arguments.rate_limit.map(RateLimit::per_minute),
             log: LossLog::open(&arguments.loss_log).map_err(Failed::place)?,
             record: record.transpose().map_err(Failed::place)?,
-            variables: NamedVariables::default(),
+            variables: EntryVariables::default(),
             wrong: Arc::default(),
         })
     }
@@ -181,8 +180,8 @@ async fn bridged(arguments: &Arguments, files: &BridgeFiles) -> Result<(), Faile
     if let Some(file) = &arguments.config {
         return several::bridged(file, arguments, files).await;
     }
-    let entry = ServerEntry::of_arguments(arguments).map_err(Failed::server)?;
-    let mut bridge = entry.bridge(arguments, files).map_err(Failed::place)?;
+    let entry = entry::of_arguments(arguments).map_err(Failed::server)?;
+    let mut bridge = entry::bridge(&entry, arguments, files).map_err(Failed::place)?;
     match &arguments.listen {
         Listen::Stdio => {
             let (input, output) = (tokio::io::stdin(), tokio::io::stdout());

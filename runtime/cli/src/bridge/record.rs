@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use anyhow::Context as _;
-use mcp_revisions::lock;
+use mcp_revisions::service::lock;
 use mcp_wire::Direction;
 
 use crate::background::{Background, Destination};

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use mcp_revisions::auth::SignInForecast;
 use mcp_revisions::latest::CallServer as _;
-use mcp_revisions::lock;
 use mcp_revisions::service::Client;
 use mcp_revisions::service::client::{
     AuthFuture, AuthProvider, AuthRefusal, Credentials, HttpRequest, OAuth, RefusalFate,
 };
+use mcp_revisions::service::lock;
 
 use super::Login;
 use crate::SubcommandOutcome;

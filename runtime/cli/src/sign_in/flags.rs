@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
+use mcp_bridge::config::EntrySignIn;
 use mcp_revisions::auth::{
     Algorithm, Grant, PrivateKey, ResourceParameter, Secret, Settings, StoredSignIn,
 };
@@ -13,7 +14,6 @@ use mcp_revisions::service::client::{
 };
 
 use super::browser::{self, PageScreen};
-use super::entry::EntrySignIn;
 use crate::stderr;
 
 /// Environment variable with the folder of the store.
@@ -199,7 +199,8 @@ impl SignInArguments {
 
     /// Returns the transport to a URL, which trusts the certificates that are named.
     pub(crate) fn http(&self, url: &str) -> anyhow::Result<Http> {
-        let http = Http::new(url)?;
+        // The error says the words of its source as well.
+        let http = Http::new(url).map_err(|why| anyhow::anyhow!("{why}"))?;
         match &self.ca_file {
             Some(file) => http.with_ca_file(file).context("--ca-file"),
             None => Ok(http),

@@ -19,7 +19,6 @@ use serde_json::json;
 use tokio::runtime::Runtime;
 
 use crate::SubcommandOutcome;
-pub(crate) use entry::EntrySignIn;
 pub(crate) use flags::{HEADING, SignInArguments, SignInMode};
 
 /// Time that a person has for `login`.

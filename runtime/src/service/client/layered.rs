@@ -43,7 +43,11 @@ impl<App: Spoken> Client<App> {
             }
         });
         running.await.map_err(|object| match outcome.failure() {
-            Some(error) if crate::errors::internal(&error.to_string()).error == object => error,
+            Some(error)
+                if mcp_revisions_sansio::errors::internal(&error.to_string()).error == object =>
+            {
+                error
+            }
             _ => Error::Rpc(object),
         })
     }

@@ -2,8 +2,8 @@
 
 use mcp_wire::{Json, Kind};
 
-use crate::errors::{self, Refusal};
-use crate::headers::decoded;
+use mcp_revisions_core::headers::decoded;
+use mcp_revisions_sansio::errors::{self, Refusal};
 use mcp_revisions_sansio::params::{PREFIX, Param, text_of};
 
 /// Refuses a header that does not say what the arguments say.

@@ -16,8 +16,6 @@ use super::tools::CallerTools;
 use super::{Options, PeerAddress, Principal, text};
 use crate::Limits;
 use crate::backplane::{Memory, SessionRecord};
-use crate::errors::{self, Refusal};
-use crate::headers;
 use crate::serve::{
     AnyHandler, Budget, ByTicket, Handler, Permit, Replicas, Reservation, SUSPENDED_BYTES,
     ServerDriver, StoredSession, started, with_tasks,
@@ -25,6 +23,8 @@ use crate::serve::{
 use crate::transport::observe;
 use crate::transport::panics::lock;
 use crate::transport::spawn::spawn_if_possible;
+use mcp_revisions_core::headers;
+use mcp_revisions_sansio::errors::{self, Refusal};
 use mcp_revisions_sansio::server::{NewSession, Owner, Server, Sessions};
 use mcp_revisions_sansio::transport::unguessable;
 

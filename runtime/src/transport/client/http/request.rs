@@ -21,11 +21,11 @@ use super::cookies::Cookies;
 use super::header::header;
 use super::options::Http;
 use super::url::{place, without_secrets};
-use crate::translate::known_method;
 use crate::transport::client::Incoming;
 use crate::transport::observe;
 use crate::transport::panics::lock;
-use crate::{MessageKind, headers, methods, peek};
+use mcp_revisions_core::translate::known_method;
+use mcp_revisions_core::{MessageKind, headers, methods, peek};
 use mcp_revisions_sansio::client::{Exchange, NeededSignIn};
 use mcp_revisions_sansio::transport::quotable;
 
@@ -397,7 +397,8 @@ const IDENTITY: &str = "identity";
 /// A body in a coding that was not asked for.
 fn plain(response: Response<HttpResponseBody>) -> Result<Response<HttpResponseBody>, String> {
     let coding = super::body::header(&response, CONTENT_ENCODING.as_str());
-    match coding.filter(|coding| !coding.trim().eq_ignore_ascii_case(IDENTITY)) {
+    let is_plain = |one: &str| one.is_empty() || one.eq_ignore_ascii_case(IDENTITY);
+    match coding.filter(|codings| !codings.split(',').map(str::trim).all(is_plain)) {
         None => Ok(response),
         Some(coding) => {
             let (status, coding) = (response.status().as_u16(), quotable(&coding));
@@ -461,7 +462,8 @@ fn redirected(
     method: &Method,
     response: Response<HttpResponseBody>,
 ) -> Result<Response<HttpResponseBody>, RequestFailure> {
-    let to = super::body::header(&response, LOCATION.as_str());
+    let to = response.headers().get(LOCATION);
+    let to = to.map(|to| String::from_utf8_lossy(to.as_bytes()).into_owned());
     match to.filter(|_| response.status().is_redirection() && method == Method::POST) {
         None => Ok(plain(response)?),
         Some(to) => {

@@ -8,9 +8,9 @@ use mcp_wire::{ErrorObject, peek};
 use super::ServerDriver;
 use super::streams::{Manner, StoredSession};
 use crate::backplane::{EventId, KeptEvent, SessionRecord};
-use crate::methods;
 use crate::transport::serve::connection::PeerConnection;
 use crate::transport::serve::outbox::Outbox;
+use mcp_revisions_core::methods;
 use mcp_revisions_sansio::Exchange;
 use mcp_revisions_sansio::server::Owner;
 

@@ -8,12 +8,12 @@ use mcp_wire::RequestId;
 use mcp_wire::envelope::write;
 
 use crate::backplane::{Backplane, KeptEvent, SessionRecord, detach};
-use crate::errors;
 use crate::transport::serve::ExchangeFacts;
 use crate::transport::serve::budget::Share;
 use crate::transport::serve::event::EventId;
 use crate::transport::serve::outbox::{Outbox, OutboxItem, cost};
 use mcp_revisions_sansio::Exchange;
+use mcp_revisions_sansio::errors;
 use mcp_revisions_sansio::server::Outgoing;
 use mcp_revisions_sansio::transport::Numbered;
 

@@ -6,8 +6,8 @@ use tokio::task::AbortHandle;
 
 use super::ServerDriver;
 use super::streams::Manner;
-use crate::errors::Refusal;
 use mcp_revisions_sansio::Token;
+use mcp_revisions_sansio::errors::Refusal;
 use mcp_revisions_sansio::tasks::server::StartingTask;
 
 impl ServerDriver {

@@ -10,12 +10,12 @@ use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::{Tasks, wait};
-use crate::errors;
-use crate::headers::TASK_ID;
-use crate::methods;
 use crate::transport::panics::lock;
 use crate::transport::serve::ServerDriver;
 use crate::transport::spawn::{Boxed, boxed, later, spawn_if_possible};
+use mcp_revisions_core::headers::TASK_ID;
+use mcp_revisions_core::methods;
+use mcp_revisions_sansio::errors;
 use mcp_revisions_sansio::server::Server;
 use mcp_revisions_sansio::tasks::server::{Task, TaskQuestion, TaskStoreError};
 use mcp_revisions_sansio::tasks::{Form, RELATED_TASK, TaskStatus};
@@ -129,7 +129,7 @@ impl Running {
             (Form::Core, Some(driver)) => {
                 let id = Json::of(&Map::from_iter([(TASK_ID, Json::of(&self.id))]));
                 let object = params.cloned().unwrap_or_else(no_params);
-                let params = crate::meta::with(&object, RELATED_TASK, &id);
+                let params = mcp_wire::meta::with(&object, RELATED_TASK, &id);
                 driver.notify(To::Session, method, Some(&params))
             }
             (Form::Core, None) => Fate::Unknown,
