@@ -123,7 +123,7 @@ impl Proxy {
                 Err(rejected.unwrap_or(failed))
             }
             Answer::InputRequired(_) => {
-                Err(errors::internal("the server asks what no client can answer").error)
+                Err(errors::internal("the server requests input that no client can give").error)
             }
         }
     }
@@ -288,7 +288,7 @@ fn reason(error: &ErrorObject) -> String {
     format!(": {excerpt}")
 }
 
-/// Returns what may ask back or not: a method, and the tool or prompt that it names.
+/// Returns the kind of a call: a method, and the tool or prompt that it names.
 fn kind(method: &str, params: &Json) -> String {
     let members = JsonObject::try_from(params.clone()).ok();
     // One that is very long is no tool; it is told from others by its beginning.

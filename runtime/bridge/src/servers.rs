@@ -295,7 +295,7 @@ impl Servers {
         }
     }
 
-    /// Returns why the server of the one client could not be started at last.
+    /// Returns the last failure to start the server of the one client.
     pub(crate) fn failure(&self) -> Option<Error> {
         self.0.only.as_ref()?.send_replace(None)?.err()
     }

@@ -102,7 +102,7 @@ impl Service {
         (self.close)().await;
     }
 
-    /// Returns what the service is at: for metrics.
+    /// Returns the counters of the service, for metrics.
     #[must_use]
     pub fn counters(&self) -> transport::Counters {
         self.service.counters()

@@ -55,15 +55,24 @@ impl Gateway {
     ) -> Boxed<'static, Result<(), Error>> {
         let gateway = self.clone();
         boxed(async move {
-            let ended = async {
-                stop.await;
-                Ok(())
-            };
-            let (server, ending) = (gateway.server()?, &gateway.0.settings.clients.ending);
-            let served = (ending.serve_one(server, gateway.clone(), client, ended)).await;
+            let served = gateway.serve_one(client, stop).await;
             gateway.shutdown().await;
             served
         })
+    }
+
+    /// Serves one client of several: the connections to the servers stay when it leaves.
+    pub(crate) async fn serve_one(
+        &self,
+        client: OneClient,
+        stop: Boxed<'static, ()>,
+    ) -> Result<(), Error> {
+        let ended = async {
+            stop.await;
+            Ok(())
+        };
+        let (server, ending) = (self.server()?, &self.0.settings.clients.ending);
+        ending.serve_one(server, self.clone(), client, ended).await
     }
 
     /// Returns the end towards clients. It offers what the servers may have: which of them have it is not known before they are

@@ -352,7 +352,7 @@ impl SignInArguments {
     fn finished(&self, mut builder: OAuthBuilder, wait: Option<Duration>) -> OAuthBuilder {
         let given = self.auth_wait.map(Duration::from_secs);
         if let Some(wait) = wait.or(given) {
-            builder = builder.with_wait(wait);
+            builder = builder.with_call_timeout(wait);
         }
         if let Some(port) = self.callback_port {
             builder = builder.with_callback_port(port);
