@@ -56,7 +56,7 @@ pub(super) fn of_messages(pairs: &Pairs<'_>, comparer: &mut Comparer<'_>) -> Vec
     roots
 }
 
-/// Returns where wire paths begin: params and results of the messages that both sides have, results of an extension, the
+/// Returns the roots of wire paths: params and results of the messages that both sides have, results of an extension, the
 /// envelope, errors.
 pub(super) fn roots(pairs: &Pairs<'_>, comparer: &mut Comparer<'_>) -> Vec<Root> {
     let (old, new) = (pairs.old, pairs.new);

@@ -1,10 +1,11 @@
 //! An entry of a file of servers: a command or a URL, and what is set for it alone.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mcp_revisions::auth::{ResourceParameter, Secret, Settings};
+use mcp_revisions::service::lock;
 use tokio::process::Command;
 
 use crate::ToolRules;
@@ -120,7 +121,7 @@ pub struct EntryVariables(Arc<Mutex<BTreeSet<String>>>);
 impl EntryVariables {
     /// Replaces them by those of a file that was read again.
     pub fn replace(&self, names: BTreeSet<String>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = names;
+        *lock(&self.0) = names;
     }
 }
 
@@ -154,16 +155,16 @@ impl ServerEntry {
         else {
             return None;
         };
-        let hidden = hidden.to_vec();
+        let secrets = hidden.to_vec();
         let (own, named) = (self.variables.clone(), others.clone());
         Some(move || {
             let (program, words) = command.split_first().unzip();
             let mut command = Command::new(program.map_or("", String::as_str));
             command.args(words.unwrap_or_default());
-            for variable in &hidden {
+            for variable in &secrets {
                 command.env_remove(variable);
             }
-            let of_file = named.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let of_file = lock(&named.0);
             for variable in of_file.difference(&own) {
                 if !COMMON.contains(&&**variable) {
                     command.env_remove(variable);

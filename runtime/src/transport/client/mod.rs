@@ -20,8 +20,8 @@ use mcp_revisions_sansio::client::{Exchange, Post};
 pub use servers::*;
 
 pub use crate::transport::observe::ClientOperation;
-pub use driver::{Application, Driver, NOT_WAITED_FOR, OpenCall, drive};
-pub use handle::{Handle, HeldRequest, Replies, RequestReply, WeakHandle};
+pub use driver::{Application, Driver, NOT_WAITED_FOR, drive};
+pub use handle::{Handle, OpenCall, Replies, RequestReply, WeakHandle};
 pub use incoming::Incoming;
 use lines::Lines;
 
@@ -45,7 +45,7 @@ trait RunningTransport: Send {
         true
     }
 
-    /// Returns what is ready once the server may be sent more, or takes nothing any more.
+    /// Returns a future that is ready once the server may be sent more, or takes nothing any more.
     fn room(&self) -> Boxed<'static, ()> {
         boxed(std::future::ready(()))
     }
