@@ -17,6 +17,9 @@ use crate::{Bridge, Error, identity};
 /// Maximum time for an answer of the server.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Maximum time for all lists.
+const READING: Duration = Duration::from_secs(180);
+
 /// The application of a connection that only reads lists.
 struct OfferReader;
 
@@ -59,15 +62,23 @@ impl Bridge {
             };
             let capabilities = introduction.get("capabilities").unwrap_or_default();
             let ask = async |method, params| ask(&handle, method, params).await;
-            let pages = read_lists(&capabilities, ask).await;
-            let pages = pages.map_err(|why| settings.unusable(&why))?;
+            let listed = tokio::time::timeout(READING, read_lists(&capabilities, ask)).await;
+            let late = |_| {
+                settings.unusable(&format_args!(
+                    "its lists took more than {} s",
+                    READING.as_secs()
+                ))
+            };
+            let pages = listed
+                .map_err(late)?
+                .map_err(|why| settings.unusable(&why))?;
             let offer = ServerOffer::of(spoken.protocol_version(), &introduction, &pages);
             offer.map_err(|why| settings.unusable(&why))
         };
-        let read = read.await;
+        let offered = read.await;
         // However it ends.
         let _ = tokio::time::timeout(PATIENCE, handle.close()).await;
-        read
+        offered
     }
 }
 

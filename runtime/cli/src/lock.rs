@@ -80,19 +80,19 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<(String, u8)> {
         Ok(servers) => servers,
         Err(why) => return Ok(failed(&why)),
     };
-    let mut known = known.unwrap_or_default();
+    let mut lock = known.unwrap_or_default();
     if arguments.check {
-        return check(arguments, known, servers, is_all);
+        return check(arguments, lock, servers, is_all);
     }
     if is_all {
-        known.servers.clear();
+        lock.servers.clear();
     }
     let mut told = String::new();
     for server in servers {
         tell(&mut told, &server);
-        known.servers.insert(server.name, server.offer);
+        lock.servers.insert(server.name, server.offer);
     }
-    let text = known.to_text();
+    let text = lock.to_text();
     if arguments.output == Path::new("-") {
         stderr::tell(&told);
         return Ok((text, 0));
@@ -219,9 +219,11 @@ fn entries(arguments: &Arguments) -> anyhow::Result<Vec<ServerEntry>> {
 
 /// Returns the server at a URL.
 fn of_target(url: &str) -> ServerEntry {
-    let headers = Vec::new();
-    let url = url.to_owned();
-    ServerEntry::new(&url.clone(), ServerTarget::Url { url, headers })
+    let target = ServerTarget::Url {
+        url: url.to_owned(),
+        headers: Vec::new(),
+    };
+    ServerEntry::new(url, target)
 }
 
 /// Reads servers, all at once.
@@ -298,14 +300,14 @@ fn tell(text: &mut String, server: &ReadServer) {
             1 => Some(format!("1 {}", list.noun)),
             count => Some(format!("{count} {}s", list.noun)),
         });
-    let counts: Vec<String> = counts.collect();
-    let counts = match counts.as_slice() {
+    let listed: Vec<String> = counts.collect();
+    let all = match listed.as_slice() {
         [] => "nothing".to_owned(),
-        counts => counts.join(", "),
+        listed => listed.join(", "),
     };
     let _ = writeln!(
         text,
-        "{name}: {} {}, protocol version {}: {counts}",
+        "{name}: {} {}, protocol version {}: {all}",
         said("name"),
         said("version"),
         version.unwrap_or("?"),

@@ -114,8 +114,9 @@ impl ServerOffer {
         }
         members.insert("protocolVersion".to_owned(), version.into());
         for page in pages {
-            let list = members.entry(page.list.member);
-            let list = list.or_insert_with(|| Map::new().into());
+            let list = members
+                .entry(page.list.member)
+                .or_insert_with(|| Map::new().into());
             let Some(entries) = entries(page) else {
                 let shown = excerpt(page.result.text(), EXCERPT);
                 let OfferList { method, member, .. } = page.list;

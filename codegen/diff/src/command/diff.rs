@@ -162,7 +162,7 @@ pub fn run(
         uncovered: arguments.unhandled,
         ..arguments.report.filter()
     };
-    let report = Report {
+    let report = DiffReport {
         arguments: &arguments.report,
         filter,
         output: arguments.output.as_deref(),
@@ -183,11 +183,13 @@ pub fn run_locks(
     colour: bool,
 ) -> anyhow::Result<CommandOutcome> {
     let spec = own().map_err(UnreadOption)?;
-    let sources = SideSources::read(&spec).map_err(UnreadOption)?;
-    let sources = sources.with_lock(old, before).with_lock(new, after);
+    let sources = SideSources::read(&spec)
+        .map_err(UnreadOption)?
+        .with_lock(old, before)
+        .with_lock(new, after);
     let names = [old, new].map(str::to_owned);
     let history = crate::history(&sources, &names, false).map_err(UnreadOption)?;
-    let report = Report {
+    let report = DiffReport {
         arguments,
         filter: arguments.filter(),
         output: None,
@@ -198,7 +200,7 @@ pub fn run_locks(
 }
 
 /// A report of changes, as its options want it.
-struct Report<'a> {
+struct DiffReport<'a> {
     arguments: &'a ReportArguments,
     filter: RowFilter,
     output: Option<&'a Path>,
@@ -206,7 +208,7 @@ struct Report<'a> {
     is_whole: bool,
 }
 
-impl Report<'_> {
+impl DiffReport<'_> {
     /// Writes or returns the changes that are asked for; the check fails from the level `fails` on.
     fn outcome(
         &self,

@@ -90,9 +90,11 @@ pub(super) fn modern(schema: &Value, home: &SchemaHome<'_>) -> Result<ModernSche
 
 fn dialect(uri: &Value) -> Result<SchemaDialect, String> {
     let text = uri.as_str().unwrap_or_default();
-    let bare = text.split_once("://").map_or(text, |(_, rest)| rest);
-    let bare = bare.trim_end_matches('#').strip_prefix("json-schema.org/");
-    let id = bare.and_then(|rest| rest.strip_suffix("/schema"));
+    let place = text.split_once("://").map_or(text, |(_, rest)| rest);
+    let id = place
+        .trim_end_matches('#')
+        .strip_prefix("json-schema.org/")
+        .and_then(|rest| rest.strip_suffix("/schema"));
     let known = DIALECTS.iter().find(|(name, _)| Some(*name) == id);
     known
         .map(|(_, dialect)| *dialect)
@@ -153,10 +155,10 @@ impl Translation<'_> {
                     if self.stated == Some(Draft2020) {
                         return Err("`items` is a list, which 2020-12 does not have".to_owned());
                     }
-                    let items = items.iter().map(|item| self.schema(item, false));
-                    let items = items.collect::<Result<Vec<_>, _>>()?;
+                    let first: Result<Vec<Value>, String> =
+                        items.iter().map(|item| self.schema(item, false)).collect();
                     if !items.is_empty() {
-                        modern.insert("prefixItems".to_owned(), items.into());
+                        modern.insert("prefixItems".to_owned(), first?.into());
                     }
                     if let Some(rest) = members.get("additionalItems") {
                         modern.insert("items".to_owned(), self.schema(rest, false)?);

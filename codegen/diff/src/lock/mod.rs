@@ -85,8 +85,8 @@ pub(crate) fn sides(locks: [LockText; 2]) -> Result<[ComparedSide; 2], Error> {
     let facts = files.each_ref().map(|file| LockFacts::of(file, is_named));
     let (documents, unjudged) = schemas::documents(&facts, [&locks[0].name, &locks[1].name]);
     let mut sides = Vec::new();
-    for ((lock, facts), schema) in locks.iter().zip(facts).zip(documents) {
-        let schema = schema.map_err(|why| Error::defect("the schemas of a lock", why))?;
+    for ((lock, facts), document) in locks.iter().zip(facts).zip(documents) {
+        let schema = document.map_err(|why| Error::defect("the schemas of a lock", why))?;
         sides.push(facts.side(lock, schema));
     }
     let Ok([old, mut new]) = <[ComparedSide; 2]>::try_from(sides) else {
@@ -103,9 +103,10 @@ impl LockFacts {
     fn of(file: &LockFile, is_named: bool) -> Self {
         let mut facts = Self::default();
         for (server, offer) in &file.servers {
-            let prefix = match is_named {
-                true => format!("{}: ", shown(server)),
-                false => String::new(),
+            let prefix = if is_named {
+                format!("{}: ", shown(server))
+            } else {
+                String::new()
             };
             facts.add(&prefix, &format!("/servers/{}", escaped(server)), offer);
         }

@@ -62,8 +62,8 @@ impl SchemaPart {
             .area
             .replace('~', "~0")
             .replace('.', "~1")
-            .replace(' ', "~2");
-        let tool = tool.replacen("tool~2", "", 1);
+            .replace(' ', "~2")
+            .replacen("tool~2", "", 1);
         format!("{tool}.{of}.")
     }
 
@@ -107,8 +107,8 @@ impl SchemaPart {
 /// Returns the arguments of a prompt as a schema: each is a text.
 fn arguments(prompt: &Value) -> Value {
     let all = prompt.get("arguments").and_then(Value::as_array);
-    let named = all.into_iter().flatten();
-    let named = named.filter_map(|argument| Some((argument.get("name")?.as_str()?, argument)));
+    let named = (all.into_iter().flatten())
+        .filter_map(|argument| Some((argument.get("name")?.as_str()?, argument)));
     let (mut properties, mut required) = (Map::new(), Vec::new());
     for (name, argument) in named {
         properties.insert(name.to_owned(), json!({ "type": "string" }));
@@ -212,9 +212,9 @@ pub(super) fn documents(
             }
         }
     }
-    let mut listed = listed.into_iter();
-    let documents = documents.map(|mut definitions| {
-        let all = listed.next().unwrap_or_default();
+    let mut by_side = listed.into_iter();
+    let schemas = documents.map(|mut definitions| {
+        let all = by_side.next().unwrap_or_default();
         let union = if all.is_empty() {
             json!({ "not": {} })
         } else {
@@ -223,7 +223,7 @@ pub(super) fn documents(
         definitions.insert(UNION.to_owned(), union);
         read(definitions)
     });
-    (documents, unjudged)
+    (schemas, unjudged)
 }
 
 /// Returns the pointers and words by which what is compared names an entry, each with the place in the entry.

@@ -145,7 +145,7 @@ pub(super) fn bridge(
     if matches!(entry.target, ServerTarget::Url { .. }) {
         let server = match &arguments.config {
             Some(file) => format!("{} --config {}", entry.name, file.display()),
-            None => address,
+            None => address.clone(),
         };
         let shares = if signs_in {
             ""
