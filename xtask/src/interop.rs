@@ -24,7 +24,7 @@ use peers::InteropPeer;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Peers by the start of their name [default: all]
+    /// Begins of the names of peers to test [default: all]
     peers: Vec<String>,
     /// Put `mcp-rev bridge` between clients of others and servers of others and our own
     #[arg(long)]
