@@ -336,11 +336,22 @@ impl Translator {
         converted: Conversion<T>,
     ) -> Conversion<T> {
         let converted = self.checked(method, converted);
-        match &converted {
+        self.tell(method, peer, request, &converted);
+        converted
+    }
+
+    /// Calls the hook with what a message of a peer lost, or with the message if the other revision does not have it.
+    pub fn tell<T>(
+        &self,
+        method: &str,
+        peer: Revision,
+        request: Option<&RequestId>,
+        checked: &Conversion<T>,
+    ) {
+        match checked {
             Ok((_, losses)) => self.tell_losses(method, peer, request, losses),
             Err(error) => self.tell_undelivered(method, peer, request, error),
         }
-        converted
     }
 
     /// Calls the hook with the losses of a message.

@@ -18,7 +18,8 @@ use crate::errors::{self, Refusal};
 use crate::methods;
 use crate::serve::{ExchangeFacts, QueueItem, TextOutcome, outbox};
 use crate::{Headers, headers};
-use mcp_revisions_sansio::params::{self, Learned};
+use mcp_revisions_sansio::driver::params::{self, Learned};
+use mcp_revisions_sansio::driver::server::name_for;
 use mcp_revisions_sansio::server::Owner;
 
 /// Maximum number of pages of tools that are asked for.
@@ -48,7 +49,7 @@ fn params_say_one_thing(headers: &HeaderMap) -> Result<(), Box<Refusal>> {
 impl ServiceShared {
     /// Returns what a client's revision calls a method of the application.
     fn called(&self, method: &'static str, peer: Revision) -> &'static str {
-        self.server.name_for(peer, method)
+        name_for(&self.server, peer, method)
     }
 
     /// Refuses a per-request call of a tool whose headers differ from its arguments.

@@ -25,8 +25,8 @@ use crate::errors::Refusal;
 use crate::headers;
 use crate::serve::{Handler, Outbox, Permit, ServerDriver, outbox};
 use crate::transport::spawn::{Boxed, boxed};
+use mcp_revisions_sansio::driver::quotable;
 use mcp_revisions_sansio::server::{Owner, Server};
-use mcp_revisions_sansio::transport::quotable;
 
 /// A server as a tower service; clones serve the same sessions.
 #[derive(Clone)]

@@ -31,7 +31,9 @@ pub(super) async fn ask(
             }
         }
         Err(Fate::Refused(error)) => Err(*error),
-        Err(Fate::NeedsAdapter(needs)) => Err(crate::errors::internal(&needs.to_string()).error),
+        Err(Fate::RequiresState(needs)) => {
+            Err(crate::errors::internal(&format!("the request {needs}")).error)
+        }
         Err(_) => Err(gone()),
     }
 }
