@@ -3,15 +3,20 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use mcp_lock::ServerOffer;
 use mcp_revisions::layer::{LayerMessage, Layers};
 use mcp_revisions::sansio::server::TaskOptions;
 use mcp_revisions::service::client::cache::Cache;
-use mcp_revisions::{Boxed, RevisionSet, boxed, http, until};
+use mcp_revisions::{
+    RevisionSet, http,
+    service::{Boxed, boxed, until},
+};
 use mcp_revisions_core::Revision;
 use mcp_wire::{ErrorObject, Json};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::gateway::name_questions;
+use crate::lock::{LockMode, OfferLock};
 use crate::servers::{ServerPool, Servers};
 use crate::settings::BridgeSettings;
 use crate::{ClientSettings, Error, Proxy, Service, ToolRules, Upstream};
@@ -21,7 +26,7 @@ const CACHE_BYTES: usize = 16 << 20;
 
 /// A proxy to an upstream server, before it serves.
 pub struct Bridge {
-    settings: BridgeSettings,
+    pub(crate) settings: BridgeSettings,
     tools: Vec<Arc<ToolRules>>,
 }
 
@@ -47,6 +52,7 @@ impl Bridge {
             upstream_revisions: RevisionSet::all(),
             start_timeout: Duration::from_secs(60),
             layers: Layers::default(),
+            lock: None,
             client_info: None,
             idle: Duration::from_secs(1_800),
             pool: Arc::default(),
@@ -154,6 +160,14 @@ impl Bridge {
         self
     }
 
+    /// Compares what the upstream server offers with what people reviewed, within all layers: what differs is logged, left out
+    /// or refused. By default clients get all that it offers.
+    #[must_use]
+    pub fn with_lock(mut self, offer: ServerOffer, mode: LockMode) -> Self {
+        self.settings.lock = Some(Arc::new(OfferLock::new(offer, mode)));
+        self
+    }
+
     /// Sets the `clientInfo` that the upstream server is sent in place of that of each client, so that clients of one owner
     /// whose capabilities are the same share a connection.
     #[must_use]
@@ -247,6 +261,7 @@ impl Bridge {
 
     /// Serves one client over two streams of bytes, such as standard input and output, until it hangs up, the upstream
     /// server ends, or `stop` is ready. From then on what is open has 5 seconds to finish, and gets an error after that.
+    /// Dropping the future ends the server at once: open calls get no response.
     ///
     /// The upstream server is started once the client has sent `initialize`, or another request that only the server can
     /// answer. If it cannot be used, that request is answered with the error, and the next one starts it again. A client that
@@ -309,6 +324,9 @@ impl Bridge {
         layers.append(&settings.layers);
         for rules in self.tools {
             layers.add(move |message| Arc::clone(&rules).apply(message));
+        }
+        if let (Some(lock), name) = (settings.lock.clone(), settings.name.clone()) {
+            layers.add(move |message| Arc::clone(&lock).apply(message, name.clone()));
         }
         settings.layers = layers;
         settings.http = settings.http.with_idle_timeout(settings.idle);

@@ -2,7 +2,7 @@
 
 use mcp_revisions::sansio::LossHook;
 use mcp_revisions::sansio::server::Server;
-use mcp_revisions::{Limits, RevisionSet, boxed};
+use mcp_revisions::{Limits, RevisionSet, service::boxed};
 use mcp_revisions_core::{Severity, UnknownFields};
 
 use crate::ending::BridgeEnding;

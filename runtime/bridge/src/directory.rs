@@ -12,7 +12,7 @@ use http::{HeaderValue, Method, Request, Response, StatusCode};
 use mcp_revisions::http::{self as transport, Body, Drain, Received, received};
 use mcp_revisions::sansio::server::{IncomingRequest, Server};
 use mcp_revisions::serve::Peer;
-use mcp_revisions::{Boxed, boxed, until};
+use mcp_revisions::service::{Boxed, boxed, until};
 use serde_json::{Map, Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
@@ -60,7 +60,7 @@ impl ServerDirectory {
     pub fn new(options: transport::Options) -> Self {
         let shared = options.with_shared_budgets();
         let refuse = |_: IncomingRequest, _: Peer| async {
-            Err(mcp_revisions::errors::internal("no server is at this path").error)
+            Err(mcp_revisions::sansio::errors::internal("no server is at this path").error)
         };
         Self(Arc::new(SharedDirectory {
             front: transport::Service::with_options(Server::late(), refuse, shared.clone()),
@@ -113,6 +113,7 @@ impl ServerDirectory {
     /// Serves HTTP/1.1 on a listener until `stop` is ready. Then the servers are lame ducks for the time of the
     /// [options](mcp_revisions::http::Options::with_lame_duck). After that new calls get status 503, what is open has `grace` to
     /// finish, and gets an error after that. Then the connections to the servers end.
+    /// Dropping the future closes all connections at once.
     pub async fn serve(
         &self,
         listener: TcpListener,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mcp_revisions::sansio::server::Server;
 use mcp_revisions::serve::Handler;
-use mcp_revisions::{Boxed, errors, stdio};
+use mcp_revisions::{sansio::errors, service::Boxed, stdio};
 use mcp_wire::ErrorObject;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;

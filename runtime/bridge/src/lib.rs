@@ -36,14 +36,18 @@
 
 mod bridge;
 mod clients;
+#[cfg(feature = "config")]
+pub mod config;
 mod directory;
 mod ending;
 mod error;
 mod gateway;
 mod identity;
 mod link;
+mod lock;
 mod losses;
 mod measures;
+mod offer;
 mod patient;
 mod proxy;
 mod rate;
@@ -59,6 +63,7 @@ pub use clients::ClientSettings;
 pub use directory::ServerDirectory;
 pub use error::Error;
 pub use gateway::{Gateway, GatewayBuilder};
+pub use lock::LockMode;
 pub use mcp_revisions::sansio::{MessageLosses, PeerRole};
 pub use proxy::Proxy;
 pub use rate::RateLimit;

@@ -3,14 +3,17 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mcp_revisions::errors::{self, Refusal};
 use mcp_revisions::sansio::client::{Answer, Answered, Channel, Failure, OutgoingRequest};
+use mcp_revisions::sansio::errors::{self, Refusal};
 use mcp_revisions::sansio::server::{
     AppProfile, Caller, CustomNotification, CustomRequest, IncomingRequest, LogLevel, Notification,
 };
 use mcp_revisions::serve::{Handler, Peer, Session};
 use mcp_revisions::service::client::cache::{CacheKey, CacheUsers};
-use mcp_revisions::{ClientOperation, headers, methods};
+use mcp_revisions::{
+    client_transport::ClientOperation,
+    core::{headers, methods},
+};
 use mcp_revisions_core::{Lifecycle, Revision};
 use mcp_wire::{ErrorObject, Json, JsonObject, meta, printable};
 use tracing::{debug, warn};

@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use mcp_revisions::errors;
 use mcp_revisions::layer::LayerMessage;
+use mcp_revisions::sansio::errors;
 use mcp_revisions::sansio::server::Owner;
 use mcp_wire::{Direction, ErrorObject, Json};
 use tokio::time::Instant;

@@ -15,9 +15,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use mcp_revisions::errors::Refusal;
 use mcp_revisions::http::PeerConnection;
 use mcp_revisions::sansio::client::ServerFacts;
+use mcp_revisions::sansio::errors::Refusal;
 use mcp_revisions::sansio::server::{Caller, Owner};
 use mcp_revisions::serve::Session;
 use mcp_revisions_core::{Lifecycle, Revision};

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use http::{Request, Response};
 use mcp_revisions::http::{self as transport, Body, Drain};
-use mcp_revisions::{Boxed, boxed, until};
+use mcp_revisions::service::{Boxed, boxed, until};
 use tokio::net::TcpListener;
 use tokio::task::{AbortHandle, JoinSet};
 
@@ -67,6 +67,7 @@ impl Service {
     /// Serves HTTP/1.1 on a listener until `stop` is ready. Then the service is a lame duck for the time of its
     /// [options](mcp_revisions::http::Options::with_lame_duck). After that new calls get status 503, what is open has `grace` to
     /// finish, and gets an error after that. Then the connections to the upstream server are closed.
+    /// Dropping the future closes all connections at once.
     pub async fn serve(
         self,
         listener: TcpListener,
@@ -111,6 +112,7 @@ impl Service {
     }
 
     /// Ends every session and every connection to the upstream server, and waits until they have ended.
+    /// Await it to its end: dropping the future may leave servers at work.
     pub async fn shutdown(&self) {
         self.close();
         self.service.end_sessions();

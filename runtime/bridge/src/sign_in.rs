@@ -4,7 +4,7 @@
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use mcp_revisions::methods;
+use mcp_revisions::core::methods;
 use mcp_revisions::sansio::client::{Failure, NeededSignIn};
 use mcp_revisions::serve::Peer;
 use mcp_wire::Json;

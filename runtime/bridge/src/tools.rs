@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mcp_revisions::http::{Principal, TokenClaims};
 use mcp_revisions::layer::LayerMessage;
 use mcp_revisions::serve::Peer;
-use mcp_revisions::{errors, methods};
+use mcp_revisions::{core::methods, sansio::errors};
 use mcp_revisions_core::errors::shortened;
 use mcp_wire::{Direction, EXCERPT, ErrorObject, Json, Map, excerpt};
 use tracing::warn;

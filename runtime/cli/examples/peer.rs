@@ -15,7 +15,7 @@ use mcp_revisions::sansio::server::{
     CustomNotification, CustomRequest, IncomingRequest, Notification, Profile, Server,
 };
 use mcp_revisions::serve::{Handler, Peer, Session};
-use mcp_revisions::{Revision, RevisionSet, errors, http, stdio};
+use mcp_revisions::{Revision, RevisionSet, http, sansio::errors, stdio};
 use serde_json::{Value, json};
 
 #[tokio::main(flavor = "current_thread")]

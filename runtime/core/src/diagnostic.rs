@@ -117,6 +117,7 @@ pub type Conversion<T> = Result<(T, Vec<Loss>), ConversionError>;
 
 /// Why a conversion gave no value.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ConversionError {
     /// The conversion needs the state of a connection: an adapter has it.
     #[error("{0}")]

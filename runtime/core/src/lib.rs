@@ -77,8 +77,8 @@ pub use mcp_revisions_tables::types::*;
 pub use mcp_revisions_tables::values::convert_value;
 pub use mcp_revisions_tables::{
     Adapter, Change, Context, Dropped, Extension, Failure, Lifecycle, Loss, Outcome, Part,
-    ProtocolHeader, ProtocolRule, Rejected, RequiresState, Revision, Session, Severity, Status,
-    Subject, UnknownFields, UnknownRevision, Versioned, extensions, methods,
+    ProtocolHeader, ProtocolRule, Rejected, RequiresState, Revision, Rule, Session, Severity,
+    Status, Subject, UnknownFields, UnknownRevision, Versioned, extensions, methods,
 };
 #[doc(hidden)]
 pub use mcp_revisions_tables::{Tables, values};

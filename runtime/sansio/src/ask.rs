@@ -136,6 +136,7 @@ impl OutgoingRequest {
 
 /// The one answer to a request.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Answered {
     /// The request.
     pub token: Token,

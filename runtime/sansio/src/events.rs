@@ -133,6 +133,7 @@ pub enum Reopened {
 
 /// The task that a server makes of a call, as the server describes it.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct TaskState {
     /// Its id, by which [`OutgoingRequest::for_task`](super::OutgoingRequest::for_task) asks for the result again.
     pub id: String,
@@ -144,6 +145,7 @@ pub struct TaskState {
 
 /// A call that need not be answered any more; its token is no longer known.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Cancelled {
     /// The call.
     pub token: Token,
@@ -275,6 +277,7 @@ impl<Method> IncomingRequest<Method> {
 
 /// A notification of a peer, in the words of the application's revision.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Notification<Method = &'static str> {
     /// The method.
     pub method: Method,
@@ -394,6 +397,7 @@ impl Caller {
 
 /// The server's description of itself, in the application's revision.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct ServerFacts {
     /// The revision that is spoken with it.
     pub revision: Revision,
@@ -419,6 +423,7 @@ pub(super) fn cancelled(id: &RequestId, reason: Option<&str>) -> Json {
 /// The outcome of sending.
 #[derive(Debug, Clone, PartialEq)]
 #[must_use = "it may not have been sent"]
+#[non_exhaustive]
 pub struct SendOutcome {
     /// The fate of the message.
     pub fate: Fate,

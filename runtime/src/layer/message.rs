@@ -136,6 +136,7 @@ impl LayerMessage {
 
     /// Passes the message on: to the next layer, then to the handler or to the peer. Returns the result of a request, and `{}`
     /// of a notification, which is handled or sent once all layers have returned.
+    /// Dropping the future cancels the request: its handler is dropped, or the peer is notified.
     ///
     /// # Errors
     /// Returns the error that answers the request, or why it has no answer.

@@ -29,8 +29,6 @@
 mod layers;
 mod message;
 
-#[cfg(feature = "server")]
-pub use crate::transport::serve::layered_handler::LayeredHandler;
 /// For the crates that serve with this one.
 #[doc(hidden)]
 pub use layers::Layers;

@@ -17,7 +17,7 @@ where
 {
     poll_fn(|cx| {
         let polled = catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx)));
-        let failed = || Err(crate::errors::internal("the handler failed").error);
+        let failed = || Err(mcp_revisions_sansio::errors::internal("the handler failed").error);
         polled.unwrap_or_else(|_| Poll::Ready(failed()))
     })
     .await

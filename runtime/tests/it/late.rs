@@ -6,7 +6,7 @@ use crate::support::{NOW, claim, initialize, profile};
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::sansio::Connection;
 use mcp_revisions::sansio::server::{AppProfile, Event, Outgoing, Output, Server};
-use mcp_revisions::{Limits, Revision, RevisionSet, errors};
+use mcp_revisions::{Limits, Revision, RevisionSet, sansio::errors};
 use serde_json::{Value, json};
 
 type Outputs = Vec<Output<Outgoing>>;

@@ -4,7 +4,7 @@
 use crate::support::{Channel, NOW, Received, Server, claim, initialize, negotiated, server};
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::sansio::server::Event;
-use mcp_revisions::{Headers, Lifecycle, Revision, RevisionSet};
+use mcp_revisions::{Lifecycle, Revision, RevisionSet, core::Headers};
 use serde_json::{Value, json};
 
 /// How a meeting goes.

@@ -7,7 +7,7 @@ use crate::support::{
 };
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::sansio::server::{Event, Fate, To};
-use mcp_revisions::{Adapter, Revision, meta};
+use mcp_revisions::{Revision, core::Adapter, mcp_wire::meta};
 use serde_json::json;
 
 const SUBSCRIBE: &str =
@@ -156,7 +156,7 @@ fn a_round_trip_adapter_asks_the_client_and_calls_again() {
         (retry.token, retry.exchange),
         (call.token, received.exchange)
     );
-    let params: mcp_revisions::v2026_07_28::CallToolRequestParams = retry.read().unwrap();
+    let params: mcp_revisions::core::v2026_07_28::CallToolRequestParams = retry.read().unwrap();
     assert_eq!(params.request_state.as_deref(), Some("opaque \u{e9}"));
     assert_eq!(params.arguments.unwrap().text(), r#"{"x":1}"#);
     assert!(

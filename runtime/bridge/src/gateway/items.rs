@@ -1,6 +1,6 @@
 //! The entries of lists as clients see them: names with their prefix, URIs of their own.
 
-use mcp_revisions::methods;
+use mcp_revisions::core::methods;
 use mcp_wire::{EXCERPT, Json, Kind, Map, excerpt};
 use tracing::warn;
 

@@ -1,6 +1,6 @@
 //! URIs in results and notifications as clients see them.
 
-use mcp_revisions::errors;
+use mcp_revisions::sansio::errors;
 use mcp_wire::{ErrorObject, Json, Kind};
 
 use super::items::{members, text};

@@ -19,7 +19,7 @@ use mcp_revisions::sansio::server::{
     CustomNotification, CustomRequest, IncomingRequest, LogLevel, Notification,
 };
 use mcp_revisions::serve::{Handler, Peer, Session};
-use mcp_revisions::{errors, methods};
+use mcp_revisions::{core::methods, sansio::errors};
 use mcp_revisions_core::Revision;
 use mcp_wire::{ErrorObject, Json};
 use tokio::sync::{Semaphore, watch};
@@ -192,6 +192,7 @@ impl Gateway {
     }
 
     /// Ends the connections to all servers, and waits until they have ended.
+    /// Await it to its end: dropping the future may leave servers at work.
     pub async fn shutdown(&self) {
         let mut ending = tokio::task::JoinSet::new();
         for member in self.members() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mcp_revisions::sansio::server::IncomingRequest;
 use mcp_revisions::serve::Peer;
-use mcp_revisions::{errors, methods};
+use mcp_revisions::{core::methods, sansio::errors};
 use mcp_wire::{ErrorObject, Json, Map};
 use tokio::task::JoinSet;
 use tokio::time::timeout;

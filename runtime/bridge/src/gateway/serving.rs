@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use mcp_revisions::sansio::server::{Profile, Server};
-use mcp_revisions::{Boxed, boxed, http, until};
+use mcp_revisions::{
+    http,
+    service::{Boxed, boxed, until},
+};
 use mcp_revisions_core::Revision;
 use mcp_wire::Json;
 use serde_json::json;
@@ -34,6 +37,7 @@ impl Gateway {
 
     /// Serves HTTP/1.1 on a listener until `stop` is ready; then new calls get status 503, what is open has `grace` to finish,
     /// and gets an error after that. Then the connections to the servers end.
+    /// Dropping the future closes all connections at once.
     ///
     /// # Errors
     /// As [`service`](Self::service).
@@ -70,6 +74,7 @@ impl Gateway {
 
     /// Serves one client over two streams of bytes, such as standard input and output, until it hangs up, or `stop` is ready.
     /// From then on what is open has 5 seconds to finish, and gets an error after that.
+    /// Dropping the future ends the server at once: open calls get no response.
     ///
     /// # Errors
     /// Returns an error if the gateway cannot be introduced, or if the client's streams fail, as when it reads nothing for 60

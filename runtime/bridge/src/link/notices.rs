@@ -3,7 +3,7 @@
 //! A notification about a call goes with the call. A client of the handshake lifecycle gets the rest at any time; one
 //! of the per-request lifecycle only in its calls, and on streams for what those name.
 
-use mcp_revisions::methods;
+use mcp_revisions::core::methods;
 use mcp_revisions::sansio::client::{Fate, Ignored, Notification, Token};
 use mcp_wire::{Json, Map};
 use tracing::warn;

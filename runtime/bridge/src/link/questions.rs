@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use mcp_revisions::client_transport::OpenCall;
-use mcp_revisions::errors;
 use mcp_revisions::sansio::client::{IncomingRequest, Token};
+use mcp_revisions::sansio::errors;
 use mcp_revisions::serve::{Peer, Session};
 use mcp_revisions_core::Lifecycle;
 use mcp_wire::{ErrorObject, Json};

@@ -12,7 +12,7 @@ use mcp_revisions::sansio::server::{IncomingRequest, Profile, Server};
 use mcp_revisions::serve::{Handler, Peer, Session};
 use mcp_revisions::service::client::{ClientContext, Http};
 use mcp_revisions::service::{Client, Error};
-use mcp_revisions::{Latest, Revision, RevisionSet, errors, http, stdio};
+use mcp_revisions::{Latest, Revision, RevisionSet, http, sansio::errors, stdio};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _};
 

@@ -11,6 +11,7 @@ mod breaks;
 mod cache;
 mod ends;
 mod gateway;
+mod host;
 mod late;
 mod layers;
 mod mistakes;
@@ -31,7 +32,7 @@ use mcp_revisions::sansio::server::{IncomingRequest, Profile, Server};
 use mcp_revisions::serve::Peer;
 use mcp_revisions::service::Client;
 use mcp_revisions::service::client::Http;
-use mcp_revisions::{Lifecycle, Limits, Revision, RevisionSet, errors, http, stdio};
+use mcp_revisions::{Lifecycle, Limits, Revision, RevisionSet, http, sansio::errors, stdio};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _};
 

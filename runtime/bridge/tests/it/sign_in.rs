@@ -19,7 +19,10 @@ use mcp_revisions::service::client::{
     NeededSignIn, RefusalFate,
 };
 use mcp_revisions::service::{Client, Error};
-use mcp_revisions::{Boxed, Latest, Revision, RevisionSet, boxed};
+use mcp_revisions::{
+    Latest, Revision, RevisionSet,
+    service::{Boxed, boxed},
+};
 use serde_json::{Value, json};
 
 use crate::{client, greets, names, server, text};

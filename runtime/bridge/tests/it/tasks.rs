@@ -18,7 +18,10 @@ use mcp_revisions::serve::{Handler, Peer};
 use mcp_revisions::service::client::{ClientContext, Http};
 use mcp_revisions::service::{Client, Error};
 use mcp_revisions::{
-    Latest, Revision, RevisionSet, V2025_11_25, errors, http, v2025_11_25 as older,
+    Latest, Revision, RevisionSet,
+    core::{V2025_11_25, v2025_11_25 as older},
+    http,
+    sansio::errors,
 };
 use serde_json::{Value, json};
 use tokio::sync::Notify;

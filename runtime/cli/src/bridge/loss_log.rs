@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use mcp_bridge::{MessageLosses, PeerRole};
-use mcp_revisions::{Change, Loss};
+use mcp_revisions::core::{Change, Loss};
 use mcp_revisions_core::{ConversionError, Severity};
 use mcp_wire::{EXCERPT, Json, Map, RequestId, excerpt};
 

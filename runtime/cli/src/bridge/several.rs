@@ -4,13 +4,13 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use mcp_bridge::config::{Config, ServerEntry};
 use mcp_bridge::{Bridge, Gateway, ServerDirectory};
 use mcp_revisions::http;
 use mcp_wire::{EXCERPT, excerpt};
 use tracing::{error, info};
 
-use super::config::Config;
-use super::entry::ServerEntry;
+use super::entry;
 use super::listen::{self, GRACE};
 use super::{Arguments, BridgeFiles, Failed, Listen};
 
@@ -67,7 +67,7 @@ impl Several<'_> {
             wrong.push_str(&format!("\n{name}: {why}"));
         }
         *lock(&self.files.wrong) = wrong;
-        *lock(&self.files.variables) = config.variables;
+        self.files.variables.replace(config.variables.clone());
         let stays = |it: &ServerEntry| config.servers.contains(it);
         for gone in self.entries.iter().filter(|it| !stays(it)) {
             self.served.remove(&gone.name);
@@ -76,7 +76,7 @@ impl Several<'_> {
         let mut names = Vec::new();
         for entry in &config.servers {
             if !self.entries.contains(entry) {
-                let bridge = entry.bridge_of_file(self.arguments, self.files);
+                let bridge = entry::bridge_of_file(entry, self.arguments, self.files);
                 if let Err(why) = self.served.insert(&entry.name, bridge) {
                     error!("{file}: {why}");
                     continue;

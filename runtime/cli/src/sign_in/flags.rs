@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
+use mcp_bridge::config::EntrySignIn;
 use mcp_revisions::auth::{
     Algorithm, Grant, PrivateKey, ResourceParameter, Secret, Settings, StoredSignIn,
 };
@@ -13,7 +14,6 @@ use mcp_revisions::service::client::{
 };
 
 use super::browser::{self, PageScreen};
-use super::entry::EntrySignIn;
 use crate::stderr;
 
 /// Environment variable with the folder of the store.

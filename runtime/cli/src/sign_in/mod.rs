@@ -18,7 +18,6 @@ use mcp_revisions::service::client::{FileStore, StoreError, TokenStore as _};
 use serde_json::json;
 
 use crate::SubcommandOutcome;
-pub(crate) use entry::EntrySignIn;
 pub(crate) use flags::{HEADING, SignInArguments, SignInMode};
 
 /// Time that a person has for `login`.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mcp_revisions::methods;
+use mcp_revisions::core::methods;
 use mcp_revisions_core::program::read_messages;
 use mcp_revisions_core::{Lifecycle, ProtocolRule, Revision};
 use mcp_wire::{

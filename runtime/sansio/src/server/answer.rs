@@ -60,7 +60,7 @@ impl Connection<Server> {
         let (method, peer) = (pending.method, pending.revision);
         let result = match result {
             Ok(result) if result.kind() != Kind::Object => {
-                Err(errors::internal("the server gave a result that is no object").error)
+                Err(errors::internal("the server returned a result that is not an object").error)
             }
             Ok(result) => match undeclared(&result, &pending.caller, peer) {
                 Some(error) => Err(error),

@@ -12,7 +12,6 @@ use mcp_wire::{Direction, ErrorObject, Json};
 use super::listen::is_of_listener;
 use super::{CallOptions, ClientContext, Wants};
 use crate::layer::LayerMessage;
-use crate::methods;
 use crate::service::Error;
 use crate::service::custom::Custom;
 use crate::service::params::params_meant;
@@ -22,6 +21,7 @@ use crate::transport::client::{
 use crate::transport::observe;
 use crate::transport::queue::{QueueReceiver, QueueSender, Queued, queue};
 use crate::transport::spawn::{Boxed, boxed, spawn};
+use mcp_revisions_core::methods;
 use mcp_revisions_sansio::PeerRole;
 use mcp_revisions_sansio::client::{
     Client, CustomNotification, Event, Ignored, IncomingRequest, Notification, Token,

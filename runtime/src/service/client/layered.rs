@@ -41,7 +41,7 @@ impl<App: Spoken> Client<App> {
                     Error::Rpc(error) => return error,
                     error => error,
                 };
-                let object = crate::errors::internal(&error.to_string()).error;
+                let object = mcp_revisions_sansio::errors::internal(&error.to_string()).error;
                 *noted.lock().unwrap_or_else(PoisonError::into_inner) =
                     Some((object.clone(), error));
                 object

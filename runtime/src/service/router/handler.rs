@@ -9,8 +9,8 @@ use mcp_revisions_core::Latest;
 #[cfg(doc)]
 use super::State;
 use super::state::{FromContext, StateType};
-use crate::errors::abridged;
 use crate::service::{Error, RequestContext};
+use mcp_revisions_sansio::errors::abridged;
 
 /// Work that is going on.
 pub(super) type RouterFuture<T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send>>;

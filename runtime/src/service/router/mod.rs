@@ -40,6 +40,7 @@ pub use dynamic::{DynamicCall, IntoPage, PageCursor};
 pub use handler::{ArgumentShape, ContextShape, Handler, NoArguments, WithoutArguments};
 pub use result::{Described, IntoContents, IntoPromptResult, IntoToolResult, IntoValues, Json};
 pub use state::{Extension, FromContext, State, StateType};
+pub use tool::ToolFunction;
 
 use dynamic::Dynamic;
 use handler::BoxedHandler;

@@ -307,6 +307,7 @@ impl<C: Send + 'static> Driver<C> {
     }
 
     /// Waits until the process of the server has ended, for a second at most, and returns how, in brackets, for people.
+    /// Cancel safe.
     pub async fn exit(&mut self) -> String {
         if self.exit.is_none() {
             self.exit = Some(self.transport.exit().await);

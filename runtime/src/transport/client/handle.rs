@@ -103,6 +103,7 @@ pub struct Replies<C> {
 
 impl<C> Replies<C> {
     /// Waits for the next reply; `None` if the connection has ended.
+    /// Cancel safe.
     pub async fn next(&mut self) -> Option<RequestReply> {
         let reply = self.replies.recv().await;
         if !matches!(
@@ -138,6 +139,7 @@ pub struct Handle<C> {
 
 impl<C> Handle<C> {
     /// Sends a request; `call` is what the application knows of it.
+    /// Dropping the future, or the replies, cancels the request.
     pub async fn ask(&self, ask: OutgoingRequest, call: C) -> Replies<C> {
         static LAST: AtomicU64 = AtomicU64::new(0);
         let key = LAST.fetch_add(1, Ordering::Relaxed);
@@ -157,6 +159,7 @@ impl<C> Handle<C> {
     }
 
     /// Sends a notification; the fate of one for a connection that has ended is unknown.
+    /// If the future is dropped, it may be sent or not.
     ///
     /// # Errors
     /// A server that has read nothing for a minute.
@@ -177,6 +180,7 @@ impl<C> Handle<C> {
     }
 
     /// Finds out which revision the server speaks, if that is not known, before anything is asked.
+    /// Cancel safe: the server goes on starting.
     ///
     /// # Errors
     /// A server that ends, does not answer within the start timeout of the client, or speaks no revision that the client does.
@@ -199,6 +203,7 @@ impl<C> Handle<C> {
 
     /// Asks for log messages from this level on, of every request that follows; see
     /// [`Connection::set_log_level`](crate::sansio::Connection::set_log_level).
+    /// If the future is dropped, the level may not be set.
     pub async fn set_log_level(&self, level: impl Into<String>) {
         self.requests
             .send(HandleCommand::SetLogLevel(level.into()))
@@ -218,6 +223,7 @@ impl<C> Handle<C> {
     }
 
     /// Waits until it is known which revision the server speaks, or the connection has ended.
+    /// Cancel safe.
     pub async fn started(&self) {
         let mut facts = self.facts.clone();
         let _ = facts.wait_for(Option::is_some).await;
@@ -230,12 +236,14 @@ impl<C> Handle<C> {
     }
 
     /// Waits until the server, or the connection, has ended.
+    /// Cancel safe.
     pub async fn ended(&self) {
         let mut ended = self.ended.clone();
         let _ = ended.wait_for(|ended| *ended).await;
     }
 
     /// Ends the connection, without what is at work, and waits until it has ended.
+    /// If the future is dropped, the connection ends all the same.
     ///
     /// # Errors
     /// A process that did not end by itself, and was killed.

@@ -18,8 +18,8 @@ use super::replica::exchange::ReplicaExchange;
 use super::replica::frame::ResponsePart;
 use super::stage::{Stage, Stages};
 use crate::backplane::EventId;
-use crate::errors;
 use crate::serve::{OutboxItem, OutboxQueue, Permit, QueueItem, ServerDriver};
+use mcp_revisions_sansio::errors;
 
 /// The body of a response.
 pub struct Body(BodyKind);

@@ -16,16 +16,16 @@ use super::tools::CallerTools;
 use super::{Options, PeerAddress, Principal, text};
 use crate::Limits;
 use crate::backplane::{Memory, SessionRecord};
-use crate::errors::{self, Refusal};
-use crate::headers;
 use crate::serve::{
     AnyHandler, Budget, ByTicket, Handler, Permit, Replicas, Reservation, SUSPENDED_BYTES,
     ServerDriver, StoredSession, started, with_tasks,
 };
 use crate::transport::observe;
 use crate::transport::panics::lock;
+use mcp_revisions_core::headers;
 use mcp_revisions_sansio::driver::server::{with_loss_counter, with_tickets_of};
 use mcp_revisions_sansio::driver::unguessable;
+use mcp_revisions_sansio::errors::{self, Refusal};
 use mcp_revisions_sansio::server::{NewSession, Owner, Server, Sessions};
 
 pub(super) struct ServiceShared {

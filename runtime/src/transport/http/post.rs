@@ -17,8 +17,8 @@ use crate::backplane::EventId;
 use crate::serve::{
     ExchangeFacts, OutboxItem, OutboxQueue, Permit, QueueItem, ServerDriver, TextOutcome, outbox,
 };
-use crate::{Headers, headers};
 use mcp_revisions_core::Negotiation;
+use mcp_revisions_core::{Headers, headers};
 use mcp_revisions_sansio::server::{Looked, Owner};
 
 impl ServiceShared {

@@ -14,12 +14,12 @@ use super::agreement::agree;
 use super::body::HangUp;
 use super::inner::ServiceShared;
 use super::tools::{Identity, ListedTool};
-use crate::errors::{self, Refusal};
-use crate::methods;
 use crate::serve::{ExchangeFacts, QueueItem, TextOutcome, outbox};
-use crate::{Headers, headers};
+use mcp_revisions_core::methods;
+use mcp_revisions_core::{Headers, headers};
 use mcp_revisions_sansio::driver::params::{self, Learned};
 use mcp_revisions_sansio::driver::server::name_for;
+use mcp_revisions_sansio::errors::{self, Refusal};
 use mcp_revisions_sansio::server::Owner;
 
 /// Maximum number of pages of tools that are asked for.

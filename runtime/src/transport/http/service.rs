@@ -21,11 +21,11 @@ use super::listener::Drain;
 use super::stage::Stage;
 use super::{Body, Options, text};
 use crate::backplane::{EventId, Unavailable};
-use crate::errors::Refusal;
-use crate::headers;
 use crate::serve::{Handler, Outbox, Permit, ServerDriver, outbox};
 use crate::transport::spawn::{Boxed, boxed};
+use mcp_revisions_core::headers;
 use mcp_revisions_sansio::driver::quotable;
+use mcp_revisions_sansio::errors::Refusal;
 use mcp_revisions_sansio::server::{Owner, Server};
 
 /// A server as a tower service; clones serve the same sessions.
@@ -72,6 +72,7 @@ impl Service {
 
     /// Waits until no call is open: neither one that came here, nor one that another replica has passed here, that is
     /// suspended, or that is a task. Call it after [`close`](Self::close), with a limit of your own.
+    /// Cancel safe.
     pub async fn drained(&self) {
         self.inner.drained().await;
     }
@@ -297,7 +298,7 @@ impl ServiceShared {
         match length.filter(|length| *length > limit) {
             None => Ok(()),
             Some(length) => {
-                let too_large = crate::errors::message_too_large(length, limit);
+                let too_large = mcp_revisions_sansio::errors::message_too_large(length, limit);
                 Err(refusal(None, &too_large).into())
             }
         }
@@ -326,7 +327,10 @@ impl ServiceShared {
             Ok(Ok(read)) => return Ok(read),
             Ok(Err(UnreadBody::TooLarge)) => {
                 let bytes = limit.saturating_add(1);
-                refusal(None, &crate::errors::message_too_large(bytes, limit))
+                refusal(
+                    None,
+                    &mcp_revisions_sansio::errors::message_too_large(bytes, limit),
+                )
             }
             Ok(Err(UnreadBody::BrokenOff)) => {
                 refused(StatusCode::BAD_REQUEST, "the body broke off")

@@ -55,7 +55,7 @@ impl Operation {
     }
 
     fn is_tool_error(&self, result: &Json) -> bool {
-        self.method == crate::methods::TOOLS_CALL
+        self.method == mcp_revisions_core::methods::TOOLS_CALL
             && result.text().contains(r#""isError""#)
             && result.get("isError").is_some_and(|it| it.text() == "true")
     }

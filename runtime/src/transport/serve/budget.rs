@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use crate::errors::{self, Refusal};
 use crate::transport::panics::lock;
+use mcp_revisions_sansio::errors::{self, Refusal};
 use mcp_revisions_sansio::server::Owner;
 
 /// The budget of all clients together for something, in bytes or in connections.

@@ -9,9 +9,9 @@ use mcp_revisions_sansio::server::{
 use mcp_wire::{Direction, ErrorObject, Json};
 
 use super::{Handler, Peer, Session};
-use crate::errors::Refusal;
 use crate::layer::{LayerMessage, Layers};
 use crate::transport::spawn::Boxed;
+use mcp_revisions_sansio::errors::Refusal;
 
 impl Layers {
     /// Passes a request of a client through the layers, to `last`. Messages of its peer pass them, too.

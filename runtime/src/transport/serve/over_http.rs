@@ -29,6 +29,6 @@ impl Peer {
     /// Returns the id of the session, over HTTP and in handshake revisions.
     #[must_use]
     pub fn session_id(&self) -> Option<&str> {
-        self.header(crate::headers::SESSION_ID)
+        self.header(mcp_revisions_core::headers::SESSION_ID)
     }
 }

@@ -22,15 +22,15 @@ pub(crate) use running::Running;
 use running::watched;
 
 use super::{AnyHandler, AppFuture, HandlerFuture, Peer, Replicas, Session, is_unguessable};
-use crate::errors::{self, Refusal};
-use crate::methods;
 use crate::transport::panics::{caught, lock};
 use crate::transport::spawn::{Boxed, boxed, later, spawn, spawn_if_possible};
+use mcp_revisions_core::methods;
 use mcp_revisions_sansio::driver::tasks::{
     Form, StartingTask, Task, TaskCount, TaskOptions, TaskStore, TaskStoreError, has_own_tasks,
     millis, notified, now_ms, task_created, task_options,
 };
 use mcp_revisions_sansio::driver::unguessable;
+use mcp_revisions_sansio::errors::{self, Refusal};
 use mcp_revisions_sansio::server::MemoryTasks;
 use mcp_revisions_sansio::server::{Owner, Server};
 use mcp_revisions_sansio::{Caller, Event, Fate, TaskStatus};
@@ -452,7 +452,9 @@ fn owner_of(peer: &Peer, revision: Revision) -> Option<String> {
     if revision.lifecycle() != Lifecycle::Handshake || !peer.driver.has_session() {
         return None;
     }
-    let id = peer.header(crate::headers::SESSION_ID).unwrap_or_default();
+    let id = peer
+        .header(mcp_revisions_core::headers::SESSION_ID)
+        .unwrap_or_default();
     Some(format!("{SESSION}{id}"))
 }
 

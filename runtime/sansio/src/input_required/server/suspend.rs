@@ -137,7 +137,7 @@ impl Connection<Server> {
     fn take_retry(&mut self, about: &About, now: Duration) -> Result<(), ErrorObject> {
         let invalid = |why: &str| errors::invalid_params(why).error;
         let params = JsonObject::try_from(about.params.clone())
-            .map_err(|_| invalid("params are no object"))?;
+            .map_err(|_| invalid("`params` is not an object"))?;
         let state = params.get("requestState");
         let Some(state) = state.as_ref().and_then(Json::as_str) else {
             return Err(invalid(

@@ -93,6 +93,7 @@ impl<T> NewSession<T> {
 /// No session more is taken; the one that was to be opened comes back.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", refusal.error.message)]
+#[non_exhaustive]
 pub struct SessionsFull<T> {
     /// The error that says which limit is reached: a number, of all sessions or of this owner's, or bytes.
     pub refusal: Box<Refusal>,

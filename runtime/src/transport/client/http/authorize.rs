@@ -120,6 +120,7 @@ fn challenges(headers: &HeaderMap) -> impl Iterator<Item = &str> {
 
 /// The fate of a request that was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RefusalFate {
     /// The request is sent again, with new credentials.
     Retry,

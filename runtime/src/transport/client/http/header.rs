@@ -6,7 +6,7 @@ use ::http::header::{
 };
 use ::http::{HeaderName, HeaderValue};
 
-use crate::headers;
+use mcp_revisions_core::headers;
 use mcp_revisions_sansio::driver::params;
 
 pub(super) fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), String> {

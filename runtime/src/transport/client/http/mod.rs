@@ -108,7 +108,7 @@ impl HttpServer {
         let id = post
             .headers
             .iter()
-            .find(|(name, _)| name.eq_ignore_ascii_case(crate::headers::SESSION_ID));
+            .find(|(name, _)| name.eq_ignore_ascii_case(mcp_revisions_core::headers::SESSION_ID));
         let Some((_, id)) = id else { return };
         if self
             .session

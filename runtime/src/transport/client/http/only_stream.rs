@@ -13,13 +13,13 @@ use tokio::time::Instant;
 use super::events::EventStream;
 use super::request::HttpRequests;
 use super::url::place;
-use crate::headers::SESSION_ID;
-use crate::methods::NOTIFICATIONS_CANCELLED;
 use crate::transport::client::Incoming;
 use crate::transport::panics::lock;
 use crate::transport::queue::QueueSender;
 use crate::transport::spawn::spawn;
-use crate::{MessageKind, peek};
+use mcp_revisions_core::headers::SESSION_ID;
+use mcp_revisions_core::methods::NOTIFICATIONS_CANCELLED;
+use mcp_revisions_core::{MessageKind, peek};
 use mcp_revisions_sansio::client::{Exchange, Post};
 use mcp_revisions_sansio::driver::own_id;
 

@@ -21,11 +21,11 @@ use super::cookies::Cookies;
 use super::header::header;
 use super::options::Http;
 use super::url::{place, without_secrets};
-use crate::translate::known_method;
 use crate::transport::client::Incoming;
 use crate::transport::observe;
 use crate::transport::panics::lock;
-use crate::{MessageKind, headers, methods, peek};
+use mcp_revisions_core::translate::known_method;
+use mcp_revisions_core::{MessageKind, headers, methods, peek};
 use mcp_revisions_sansio::client::{Exchange, NeededSignIn};
 use mcp_revisions_sansio::driver::quotable;
 

@@ -6,7 +6,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Uri,
 use mcp_wire::{Json, Map};
 
 use super::super::{PeerAddress, Principal, TokenClaims};
-use crate::errors::{self, Refusal};
+use mcp_revisions_sansio::errors::{self, Refusal};
 use mcp_revisions_sansio::server::Owner;
 
 /// The first byte of a frame; other messages of a backplane begin with another.

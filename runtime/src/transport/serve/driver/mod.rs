@@ -24,14 +24,14 @@ use work::{ConnectionWork, RunningCall};
 use super::connection::PeerConnection;
 use super::outbox::Outbox;
 use super::{AnyHandler, Cancellation, ExchangeFacts, Peer, Replicas, Session};
-use crate::Headers;
 use crate::backplane::ReplicaTarget;
-use crate::errors::Refusal;
 use crate::layer::Layers;
 use crate::transport::observe;
 use crate::transport::panics::{caught, lock};
 use crate::transport::spawn::{boxed, later, spawn};
+use mcp_revisions_core::Headers;
 use mcp_revisions_sansio::driver::server as driver;
+use mcp_revisions_sansio::errors::Refusal;
 use mcp_revisions_sansio::server::{AppProfile, Looked, Owner, Server};
 use mcp_revisions_sansio::{
     Caller, Connection, CustomRequest, Event, Exchange, IncomingRequest, Output, Token,

@@ -8,13 +8,13 @@ use mcp_wire::RequestId;
 use mcp_wire::envelope::write;
 
 use crate::backplane::{Backplane, KeptEvent, SessionRecord, detach};
-use crate::errors;
 use crate::transport::serve::ExchangeFacts;
 use crate::transport::serve::budget::Share;
 use crate::transport::serve::event::EventId;
 use crate::transport::serve::outbox::{Outbox, OutboxItem, cost};
 use mcp_revisions_sansio::Exchange;
 use mcp_revisions_sansio::driver::Numbered;
+use mcp_revisions_sansio::errors;
 use mcp_revisions_sansio::server::Outgoing;
 
 /// Number of texts of no exchange that a session keeps while its stream has no reader.

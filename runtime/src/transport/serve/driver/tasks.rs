@@ -6,9 +6,9 @@ use tokio::task::AbortHandle;
 
 use super::ServerDriver;
 use super::streams::Manner;
-use crate::errors::Refusal;
 use mcp_revisions_sansio::Token;
 use mcp_revisions_sansio::driver::tasks::{self, StartingTask};
+use mcp_revisions_sansio::errors::Refusal;
 
 impl ServerDriver {
     /// Returns the task that a call may become.

@@ -7,8 +7,8 @@ use mcp_revisions_core::Revision;
 use mcp_wire::{ErrorObject, Json};
 
 use super::{Peer, Tasks, owner_of, wait};
-use crate::methods;
 use crate::transport::spawn::spawn;
+use mcp_revisions_core::methods;
 use mcp_revisions_sansio::Fate;
 use mcp_revisions_sansio::driver::tasks::task_detail;
 

@@ -6,18 +6,18 @@ use mcp_wire::{ErrorObject, Json, Map};
 use tokio::task::JoinSet;
 
 use super::{Tasks, owner_of, wait};
-use crate::errors::{self, Refusal};
-use crate::headers::TASK_ID;
-use crate::methods;
 use crate::transport::panics::lock;
 use crate::transport::serve::Peer;
 use crate::transport::spawn::boxed;
+use mcp_revisions_core::headers::TASK_ID;
+use mcp_revisions_core::methods;
 use mcp_revisions_sansio::CustomRequest;
 use mcp_revisions_sansio::TaskStatus;
 use mcp_revisions_sansio::driver::tasks::{
     self, Form, RELATED_TASK, TASKS_UPDATE, Task, TaskAnswer, TaskCount, TaskQuestion, notified,
     now_ms,
 };
+use mcp_revisions_sansio::errors::{self, Refusal};
 
 /// The answer to a request about tasks.
 type TaskResponse = Result<Json, Box<Refusal>>;
@@ -128,7 +128,7 @@ impl Tasks {
                 .await?;
             if task.status.is_terminal() {
                 let result = tasks::task_outcome(&peer.server, &task, call.revision)?;
-                return Ok(crate::meta::with(&result, RELATED_TASK, &related));
+                return Ok(mcp_wire::meta::with(&result, RELATED_TASK, &related));
             }
             for question in task.questions {
                 let key = (id.to_owned(), question.key.clone());
@@ -199,7 +199,7 @@ struct Asking {
 
 impl Asking {
     async fn ask(self, question: TaskQuestion, peer: Peer, related: Json) {
-        let params = crate::meta::with(&question.params, RELATED_TASK, &related);
+        let params = mcp_wire::meta::with(&question.params, RELATED_TASK, &related);
         let answer = peer.ask(&question.method, Some(&params)).await;
         if answer.is_err() && peer.driver.was_closed() {
             return;

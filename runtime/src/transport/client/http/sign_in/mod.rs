@@ -156,6 +156,7 @@ impl OAuth {
 
     /// Finds out what a sign-in after this refusal would find, without signing in or keeping anything. The hook of
     /// [`OAuthBuilder::on_request`] sees what is asked.
+    /// Dropping the future ends the check.
     ///
     /// # Errors
     /// Returns the rule that failed.

@@ -4,15 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::time::Duration;
 
-use mcp_bridge::ToolRules;
 use mcp_revisions::service::client::Http;
 use mcp_wire::{EXCERPT, Json, Kind, Map, excerpt};
 
-use super::super::arguments::url;
-use super::super::entry::{ServerEntry, ServerTarget};
 use super::env_file;
 use super::expand::References;
-use crate::sign_in::EntrySignIn;
+use super::server::{EntrySignIn, ServerEntry, ServerTarget};
+use crate::ToolRules;
 
 /// The words for the URL of a server.
 const URLS: [&str; 3] = ["url", "serverUrl", "httpUrl"];
@@ -228,8 +226,8 @@ impl<'r> EntryReader<'r> {
 
     fn url(&mut self, members: &EntryMembers, member: &str) -> Option<ServerTarget> {
         let address = self.required_text(members, member)?;
-        let wrong = match url(&address) {
-            Err(why) => Some(why),
+        let wrong = match check_url(&address) {
+            Err(why) => Some(why.to_owned()),
             // The URL may have a secret.
             Ok(_) => Http::new(&address)
                 .err()
@@ -521,6 +519,21 @@ impl<'r> EntryReader<'r> {
                 None
             }
         }
+    }
+}
+
+/// Checks that a URL is one of HTTP with a host.
+///
+/// # Errors
+/// Returns an error that says which part is wrong.
+pub fn check_url(text: &str) -> Result<(), &'static str> {
+    let rest = ["http://", "https://"]
+        .iter()
+        .find_map(|scheme| text.strip_prefix(scheme));
+    match rest {
+        Some(rest) if !rest.starts_with(['/', '?', '#']) && !rest.is_empty() => Ok(()),
+        Some(_) => Err("the URL has no host"),
+        None => Err("expected http:// or https://"),
     }
 }
 
