@@ -8,19 +8,23 @@
 //! use std::sync::mpsc::{Receiver, RecvTimeoutError};
 //! use std::time::{Duration, Instant};
 //!
-//! use mcp_revisions_sansio::{Connection, Event, Output, Server};
-//! use mcp_wire::Json;
+//! use mcp_revisions_sansio::{Connection, Event, IncomingRequest, Output, Server};
+//! use mcp_wire::{ErrorObject, Json};
 //!
 //! /// Serves one client, whose messages come through a channel.
-//! fn run(server: Server, texts: &Receiver<String>, mut send: impl FnMut(String)) {
+//! fn run(
+//!     server: Server,
+//!     texts: &Receiver<String>,
+//!     mut send: impl FnMut(String),
+//!     handle: impl Fn(&IncomingRequest) -> Result<Json, ErrorObject>,
+//! ) {
 //!     let (mut connection, start) = (Connection::new(server), Instant::now());
 //!     loop {
 //!         while let Some(output) = connection.poll() {
 //!             match output {
 //!                 Output::Send(text) => send(text.body),
 //!                 Output::Event(Event::Request(call)) => {
-//!                     let result = Json::from_text("{}").map_err(Into::into);
-//!                     let _ = connection.answer(call.token, result, start.elapsed());
+//!                     let _ = connection.answer(call.token, handle(&call), start.elapsed());
 //!                 }
 //!                 _ => {}
 //!             }
