@@ -256,7 +256,7 @@ fn folder_name(out: &Path) -> anyhow::Result<String> {
     name.with_context(|| format!("{} has no name: give one with --name", out.display()))
 }
 
-/// Returns what was done, a line per crate: how many of its files were written, unchanged and deleted; and how long it took.
+/// Returns a line per crate with the numbers of files that were written, unchanged and deleted, and the time that it took.
 fn table<'c>(crates: impl Iterator<Item = (&'c Crate, [usize; 3])>, start: Instant) -> String {
     let heading = [
         "crate",

@@ -107,7 +107,7 @@ impl ConversionBody {
         }
     }
 
-    /// Returns how the values are converted that it holds.
+    /// Returns the conversions of its values.
     #[must_use]
     pub fn transfers(&self) -> Vec<&Transfer> {
         match self {

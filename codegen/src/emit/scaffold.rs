@@ -257,7 +257,7 @@ pub fn reexport(facts: &CrateFacts, of: &CrateFacts) -> Result<CrateFiles, Error
     render(REEXPORT, facts, more)
 }
 
-/// Returns how much there is; an extension counts what is its own.
+/// Returns the numbers of definitions, types and methods; an extension counts its own.
 fn counts(model: &Model, facts: &CrateFacts, shared: &SortedSet<&str>) -> Value {
     let counted = |name: &str| facts.extension.is_none() || !shared.contains(name);
     let types = || model.types.values().filter(|def| counted(&def.name));

@@ -196,7 +196,7 @@ struct RevisionImport<'i> {
 }
 
 impl RevisionImport<'_> {
-    /// Returns what began with the revision after it begins with it.
+    /// Lets the facts that began with the revision after it begin with it.
     fn begin(&mut self, from: Option<&str>) -> Result<(), Error> {
         let Some(from) = from else {
             return Ok(());
@@ -224,7 +224,7 @@ impl RevisionImport<'_> {
         (self.directory.files.keys().filter(between).cloned()).collect()
     }
 
-    /// Returns what ended with the revision before: whether it holds again is not known.
+    /// Returns the facts that ended with the revision before: whether they hold again is not known.
     fn ended(&self) -> Result<Vec<Fact>, Error> {
         let before = self.order.before(self.id);
         let mut ended = self.directory.ranged()?;

@@ -260,7 +260,7 @@ fn others(of: &ExtensionSpec, states: &[&ExtensionSpec], features: &[Feature]) -
     })
 }
 
-/// Returns what the messages of an extension are converted from and to, by its states; `None` if there is nothing.
+/// Returns the protocols that the messages of an extension are converted from and to, by its states; `None` if there are none.
 fn conversions(states: &[&ExtensionSpec], features: &[Feature]) -> Option<Value> {
     let first = states.first()?;
     let core = first.core.as_ref();

@@ -116,7 +116,7 @@ impl ClientSettings {
         self
     }
 
-    /// Returns how many servers one owner may have.
+    /// Returns the number of servers that one owner may have.
     pub(crate) fn share(&self) -> usize {
         let tenth = (self.servers / 10).max(10);
         self.servers_of_owner.unwrap_or(tenth).min(self.servers)
@@ -132,7 +132,7 @@ impl ClientSettings {
         self.losses
             .of_server(server)
             .with_limits(limits)
-            .serving(self.revisions)
+            .with_revisions(self.revisions)
             .with_unknown_fields(self.policy)
             .with_other_methods()
     }

@@ -166,7 +166,7 @@ impl Proxy {
                 })
             }
             Answer::InputRequired(_) => {
-                Err(errors::internal("the server asks what no client can answer").error)
+                Err(errors::internal("the server requests input that no client can give").error)
             }
         }
     }
@@ -375,7 +375,7 @@ impl Handler for Proxy {
     }
 }
 
-/// Returns why the request by which the bridge listens has ended, for people; empty if its server gave no reason.
+/// Returns the reason why the server ended the request by which the bridge listens, for people; empty if it gave none.
 fn reason(answered: &Result<(Answered, Revision), ErrorObject>) -> String {
     match answered.as_ref().map(|(answered, _)| &answered.answer) {
         Ok(Answer::Failed(failure)) => format!(": {failure}"),
@@ -387,7 +387,7 @@ fn reason(answered: &Result<(Answered, Revision), ErrorObject>) -> String {
     }
 }
 
-/// Returns what may ask back or not: a method, and the tool or prompt that it names.
+/// Returns the kind of a call: a method, and the tool or prompt that it names.
 fn kind(method: &str, params: &Json) -> String {
     let members = JsonObject::try_from(params.clone()).ok();
     // One that is very long is no tool; it is told from others by its beginning.

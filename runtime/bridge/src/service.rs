@@ -119,7 +119,7 @@ impl Service {
         self.servers.close().await;
     }
 
-    /// Returns what the bridge is at: for metrics.
+    /// Returns the counters of the bridge, for metrics.
     #[must_use]
     pub fn counters(&self) -> transport::Counters {
         self.service.counters()

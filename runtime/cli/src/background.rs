@@ -259,7 +259,7 @@ impl Destination {
     }
 }
 
-/// Returns how many lines a text has.
+/// Returns the number of lines of a text.
 fn lines(text: &str) -> u64 {
     text.matches('\n').count() as u64
 }
@@ -293,7 +293,7 @@ impl Target {
     }
 }
 
-/// Returns how records and loss logs are opened: new ones are readable by their owner only, and each text goes to the end, also of
+/// Returns the options for records and loss logs: new ones are readable by their owner only, and each text goes to the end, also of
 /// a file that a program for rotation has emptied.
 fn options() -> OpenOptions {
     let mut options = OpenOptions::new();

@@ -92,7 +92,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<SubcommandOutcome> {
     Ok(SubcommandOutcome { text, code: 0 })
 }
 
-/// Returns which side sends a message to which: of an extension, by its roles.
+/// Returns the sender and the receiver of a message: of an extension, by its roles.
 fn direction(method: &MethodInfo, extension: Option<&Extension>) -> String {
     match extension.map(|extension| (extension.roles, method.direction)) {
         None => method.direction.to_string(),

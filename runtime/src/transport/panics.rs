@@ -10,7 +10,7 @@ use mcp_wire::ErrorObject;
 
 use mcp_revisions_sansio::MessageLosses;
 
-/// Returns what a handler says, or that it failed if it panics. It is gone by the time that this is known.
+/// Returns the outcome of a handler, or an error if it panics. Its future is dropped before that.
 pub(crate) async fn caught<T, F>(mut work: Pin<Box<F>>) -> Result<T, ErrorObject>
 where
     F: Future<Output = Result<T, ErrorObject>> + ?Sized,

@@ -106,7 +106,7 @@ pub trait Record {
         reader.skip()
     }
 
-    /// Returns where the other members go, if they are kept.
+    /// Returns the map for other members, if they are kept.
     fn extra(&mut self) -> Option<&mut Extra> {
         None
     }
@@ -454,7 +454,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Returns where the object that comes next names the member `key` for the second time.
+    /// Returns the offset at which the next object names the member `key` for the second time.
     fn second_key(&mut self, key: &str) -> Result<Option<usize>, Fault> {
         self.enter_object("")?;
         let mut first = true;

@@ -136,7 +136,7 @@ pub(super) fn confirmed(settled: &[Fact], dropped: bool, left: usize) -> String 
     format!("{} facts {word}, {left} to go\n", settled.len())
 }
 
-/// Returns what is open, each thing once, with the lines that would settle it.
+/// Returns the open questions, each once, with the lines that would settle it.
 pub(super) fn open(open: &SpecGaps) -> String {
     let SpecGaps {
         decisions,

@@ -7,7 +7,7 @@ use mcp_revisions_schema::sorted::SortedSet;
 /// From how many methods on their number says more than their names.
 const MANY: usize = 3;
 
-/// Returns what a member is called: by the way to it where that is short and the same everywhere, else by its name alone.
+/// Returns the name of a member, with its path if that is short and the same everywhere.
 pub(super) fn name(row: &DiffRow, paths: &[&WirePath]) -> String {
     let ways: SortedSet<String> = paths.iter().map(|path| way(path).join(".")).collect();
     match (ways.first(), ways.len()) {
@@ -19,7 +19,7 @@ pub(super) fn name(row: &DiffRow, paths: &[&WirePath]) -> String {
     }
 }
 
-/// Returns what a limit is of: a member by the way to it, or the message itself. The subject of such a change is its keyword.
+/// Returns the owner of a limit: a member with its path, or the message itself. The subject of such a change is its keyword.
 pub(super) fn limited(row: &DiffRow, paths: &[&WirePath]) -> String {
     let ways: SortedSet<Vec<String>> = paths.iter().map(|path| way(path)).collect();
     let leaves: SortedSet<Option<&String>> = ways.iter().map(|way| way.last()).collect();
@@ -102,7 +102,7 @@ fn chosen<'p>(paths: &[&'p WirePath]) -> Option<&'p str> {
     choices.first().copied().filter(|_| choices.len() == 1)
 }
 
-/// Returns what carries a value: `initialize`, or `_meta of 8 requests`.
+/// Returns the messages that carry a value: `initialize`, or `_meta of 8 requests`.
 pub(super) fn holder(paths: &[&WirePath]) -> String {
     let methods: SortedSet<&str> = paths.iter().map(|path| path.method.as_str()).collect();
     let Some(first) = paths.first() else {

@@ -214,7 +214,7 @@ impl ErrorRules {
         unlisted
     }
 
-    /// Returns what has to be said of these codes.
+    /// Returns the decisions that these codes need.
     pub(crate) fn open(&self, revision: &Revision, order: &Order) -> Vec<Decision> {
         let of = |(code, name): (i64, &str)| Decision {
             scope: Scope::Revision(revision.id.clone()),
@@ -264,7 +264,7 @@ impl ErrorRules {
         Ok((rules, passed))
     }
 
-    /// Returns what holds for one revision, with the pages of that.
+    /// Returns the rules of one revision, with its pages.
     #[must_use]
     pub fn of(&self, revision: &Revision) -> Self {
         fn held<T: CheckedRow + Clone>(rows: &[T], of: &Revision) -> Vec<T> {

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use mcp_revisions::mcp_wire::service::{ClientSide, Serves};
-use mcp_revisions::service::Client;
 use mcp_revisions::service::client::{Child, ClientBuilder, ClientContext, FileStore, Http, OAuth};
+use mcp_revisions::service::{Client, boxed};
 use mcp_revisions_core::Spoken;
 use tracing::{info, warn};
 
@@ -64,8 +64,8 @@ impl Clients {
     /// # Errors
     /// Returns an error if the file has no servers that can be read. A mistake in one entry costs that entry: see
     /// [`mistakes`](Self::mistakes).
-    pub fn from_config(file: impl Into<PathBuf>) -> Result<Self, Error> {
-        let file = file.into();
+    pub fn from_config(path: impl Into<PathBuf>) -> Result<Self, Error> {
+        let file: PathBuf = path.into();
         Ok(Self {
             config: Mutex::new(Config::read(&file)?),
             file,
@@ -101,8 +101,8 @@ impl Clients {
             .collect()
     }
 
-    /// Returns a client of all servers: its handlers answer them, and its calls are cancelled as any. Servers end once no client
-    /// is left that was connected.
+    /// Returns a client of all servers: its handlers answer them, and its calls are cancelled as any. Servers that were started
+    /// for it end after it.
     ///
     /// # Errors
     /// Returns an error if two servers have names that are written alike.
@@ -119,10 +119,9 @@ impl Clients {
         let ((near, far), gateway) = (tokio::io::duplex(PIPE), self.gateway.clone());
         let (input, output) = tokio::io::split(far);
         tokio::spawn(async move {
-            let served = gateway
-                .serve_stdio(input, output, std::future::pending())
-                .await;
-            if let Err(why) = served {
+            let never = boxed(std::future::pending());
+            let served = gateway.serve_one(Box::new(input), Box::new(output), never);
+            if let Err(why) = served.await {
                 warn!("the client of all servers: {why}");
             }
         });
@@ -130,7 +129,7 @@ impl Clients {
         Ok(builder.lines(input, output))
     }
 
-    /// Reads the file again: servers with another entry are started anew, and those that are gone end once their calls have.
+    /// Reads the file again: servers with another entry are started again, and those without one end after their calls.
     ///
     /// # Errors
     /// Returns an error if the file cannot be used; all stays as it is then.
@@ -138,6 +137,12 @@ impl Clients {
         let config = Config::read(&self.file)?;
         *self.config.lock().unwrap_or_else(PoisonError::into_inner) = config;
         self.serve()
+    }
+
+    /// Ends all servers, and waits until they have ended. Calls fail from then on.
+    /// Await it to its end: dropping the future may leave servers at work.
+    pub async fn close(self) {
+        self.gateway.shutdown().await;
     }
 
     /// Serves the entries of the file, and leaves a server alone whose entry stays.
@@ -206,7 +211,7 @@ impl Clients {
         let show = Arc::clone(&self.show);
         let mut sign_in =
             OAuth::builder(&http, entry.sign_in.settings(url), move |page| show(page))
-                .with_wait(SIGN_IN_WAIT);
+                .with_call_timeout(SIGN_IN_WAIT);
         if let Some(folder) = &self.tokens {
             let client = entry.sign_in.client_id.as_deref().unwrap_or_default();
             sign_in = sign_in.with_store(FileStore::new(folder, &[url, client]));

@@ -154,13 +154,13 @@ impl ServerEntry {
         else {
             return None;
         };
-        let hidden = hidden.to_vec();
+        let secrets = hidden.to_vec();
         let (own, named) = (self.variables.clone(), others.clone());
         Some(move || {
             let (program, words) = command.split_first().unzip();
             let mut command = Command::new(program.map_or("", String::as_str));
             command.args(words.unwrap_or_default());
-            for variable in &hidden {
+            for variable in &secrets {
                 command.env_remove(variable);
             }
             let of_file = named.0.lock().unwrap_or_else(PoisonError::into_inner);

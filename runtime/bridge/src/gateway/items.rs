@@ -24,7 +24,7 @@ pub(super) fn text(object: &Map<Json>, member: &str) -> Option<String> {
 /// Returns the members of an object.
 ///
 /// # Errors
-/// Returns why they cannot be read, such as a member that is there twice.
+/// Returns the reason why they cannot be read, such as a member that is there twice.
 pub(super) fn members(object: &Json) -> Result<Map<Json>, String> {
     object.read().map_err(|why| why.to_string())
 }
@@ -63,7 +63,7 @@ impl Gateway {
     /// Returns an entry of a list of a server as clients see it.
     ///
     /// # Errors
-    /// Returns why it cannot be renamed.
+    /// Returns the reason why it cannot be renamed.
     fn outward_item(
         &self,
         method: &'static str,

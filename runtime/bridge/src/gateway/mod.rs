@@ -139,7 +139,7 @@ impl Gateway {
         }
     }
 
-    /// Returns what stands before the names of the tools of a server, and in its path in a [`ServerDirectory`](crate::ServerDirectory): its
+    /// Returns the prefix of a server's tools, which is also its path in a [`ServerDirectory`](crate::ServerDirectory): its
     /// name, if that has at most 32 letters, digits, `-` and `_`; else what is left of it, with a digest at its end.
     #[must_use]
     pub fn prefix(name: &str) -> String {

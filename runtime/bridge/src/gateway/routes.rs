@@ -219,7 +219,7 @@ impl Gateway {
         names::owners(&prefixes, named).next().map(str::to_owned)
     }
 
-    /// Returns what notifications of a server become on their way to clients.
+    /// Returns the rewriting of a server's notifications for clients.
     pub(super) fn rewrite(&self, member: &Arc<GatewayMember>) -> Rewrite {
         let (gateway, member) = (self.clone(), Arc::clone(member));
         Rewrite::new(move |method, params: Json| {

@@ -97,16 +97,26 @@ impl Gateway {
     ) -> Boxed<'static, Result<(), Error>> {
         let gateway = self.clone();
         boxed(async move {
-            let ended = async {
-                stop.await;
-                Ok(())
-            };
-            let (server, ending) = (gateway.server()?, &gateway.0.settings.clients.ending);
-            let serving = ending.serve_one(server, gateway.clone(), (input, output), ended);
-            let served = serving.await;
+            let served = gateway.serve_one(input, output, stop).await;
             gateway.shutdown().await;
             served
         })
+    }
+
+    /// Serves one client of several: the connections to the servers stay when it leaves.
+    pub(crate) async fn serve_one(
+        &self,
+        input: Box<dyn AsyncRead + Send + Unpin>,
+        output: Box<dyn AsyncWrite + Send + Unpin>,
+        stop: Boxed<'static, ()>,
+    ) -> Result<(), Error> {
+        let ended = async {
+            stop.await;
+            Ok(())
+        };
+        let (server, ending) = (self.server()?, &self.0.settings.clients.ending);
+        let streams = (input, output);
+        ending.serve_one(server, self.clone(), streams, ended).await
     }
 
     /// Returns the end towards clients. It offers what the servers may have: which of them have it is not known before they are

@@ -25,7 +25,7 @@ impl ShortenedNames {
         }
     }
 
-    /// Returns what a name stands for.
+    /// Returns the full name of a shortened one.
     pub(super) fn get(&self, list: &'static str, outward: &str) -> Option<FullName> {
         self.names.get(&(list, outward.to_owned())).cloned()
     }

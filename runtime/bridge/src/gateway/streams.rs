@@ -223,7 +223,7 @@ impl GatewayStream {
         asked
     }
 
-    /// Returns what notifications of the stream become: its acknowledgement is part of that of the gateway.
+    /// Returns the rewriting of the stream's notifications: its acknowledgement is part of that of the gateway.
     fn rewrite(&self, asked: BTreeMap<String, String>) -> Rewrite {
         let (gateway, member) = (self.gateway.clone(), Arc::clone(&self.member));
         let (first, missed) = (Arc::clone(&self.first), Arc::clone(&self.missed));

@@ -52,7 +52,7 @@ impl Uris {
         self.named().servers.push(Arc::clone(own));
     }
 
-    /// Returns how clients see a URI of a server, and remembers the server as its owner if no other one is.
+    /// Returns the URI of a server as clients see it, and remembers the server as its owner if no other one is.
     pub(super) fn outward(&self, own: &Arc<str>, uri: &str) -> String {
         let mut named = self.named();
         if named.prefixed(uri).is_some() {

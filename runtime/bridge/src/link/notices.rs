@@ -86,7 +86,7 @@ fn is_change(server: &UpstreamDriver, method: &str) -> bool {
     is_known && method != methods::NOTIFICATIONS_MESSAGE
 }
 
-/// Returns what to report of a notification of the server that could not be carried over to a client.
+/// Returns the report of a server's notification that could not be converted for a client.
 pub(super) fn not_valid(method: &str, fate: &Fate) -> Option<Ignored> {
     match fate {
         Fate::Refused(error) => Some(Ignored::Invalid(method.to_owned(), error.message.clone())),

@@ -162,7 +162,7 @@ impl Proxied {
         server.answer_with(token, of, async move { place.ask(&method, &params).await });
     }
 
-    /// Returns where a question belongs that the server asks, in this call if it says so.
+    /// Returns the place of a server's request: in this call if it says so.
     fn belongs(&self, server: &UpstreamDriver, about: Option<Token>, is_known: bool) -> Belongs {
         let calls = server.calls();
         if let Some(of) = about.filter(|token| calls.contains_key(token)) {

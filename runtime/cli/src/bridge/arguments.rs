@@ -174,7 +174,7 @@ impl Arguments {
         }
     }
 
-    /// Returns why an option has no effect with the other arguments, by its id and its heading; `None` if it has one.
+    /// Returns the reason why an option has no effect with the other arguments, by its id and its heading; `None` if it has one.
     fn why_without_effect(&self, id: &str, heading: Option<&str>) -> Option<&'static str> {
         // The guard asks an authorization server, by the same rules.
         let is_of_guard =

@@ -116,7 +116,7 @@ fn is_told(loss: &Loss) -> bool {
     loss.is_loss() || matches!(loss.change, Change::Carried | Change::Reshaped)
 }
 
-/// Returns why a message was not delivered, as members of its line.
+/// Returns the reason why a message was not delivered, as members of its line.
 fn undelivered(why: &ConversionError) -> Option<Map<Json>> {
     let members = match why {
         ConversionError::Rejected(rejected) => vec![

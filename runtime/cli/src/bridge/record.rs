@@ -37,7 +37,7 @@ impl TrafficRecord {
         })))
     }
 
-    /// Returns what records one more connection.
+    /// Returns the function that records one more connection.
     pub(super) fn tap(&self) -> impl FnMut(Direction, &str) + Send + use<> {
         let (Self(shared), file) = (self.clone(), self.next());
         move |direction, text: &str| {

@@ -199,7 +199,8 @@ impl SignInArguments {
 
     /// Returns the transport to a URL, which trusts the certificates that are named.
     pub(crate) fn http(&self, url: &str) -> anyhow::Result<Http> {
-        let http = Http::new(url)?;
+        // The error says the words of its source as well.
+        let http = Http::new(url).map_err(|why| anyhow::anyhow!("{why}"))?;
         match &self.ca_file {
             Some(file) => http.with_ca_file(file).context("--ca-file"),
             None => Ok(http),
@@ -351,7 +352,7 @@ impl SignInArguments {
     fn finished(&self, mut builder: OAuthBuilder, wait: Option<Duration>) -> OAuthBuilder {
         let given = self.auth_wait.map(Duration::from_secs);
         if let Some(wait) = wait.or(given) {
-            builder = builder.with_wait(wait);
+            builder = builder.with_call_timeout(wait);
         }
         if let Some(port) = self.callback_port {
             builder = builder.with_callback_port(port);

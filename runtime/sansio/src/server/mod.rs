@@ -161,7 +161,7 @@ impl Server {
 
     /// Sets the revisions that are served. Default: all.
     #[must_use]
-    pub fn serving(self, served: RevisionSet) -> Self {
+    pub fn with_revisions(self, served: RevisionSet) -> Self {
         Self { served, ..self }
     }
 

@@ -9,7 +9,7 @@ use crate::errors::Refusal;
 /// A text for the client.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outgoing {
-    /// The exchange whose response this belongs to; `None` is for the conversation at large.
+    /// The exchange whose response has this text; `None` if no exchange has it.
     pub exchange: Option<Exchange>,
     /// Set if the exchange ends with this. Else it is a notification or a request on its way.
     pub last: bool,
@@ -20,7 +20,7 @@ pub struct Outgoing {
 }
 
 impl Outgoing {
-    /// Returns what belongs to an exchange, or to the conversation at large, and does not end it.
+    /// Creates a text that does not end its exchange, if it has one.
     pub(crate) fn on_its_way(exchange: Option<Exchange>, body: String) -> Self {
         Self {
             exchange,

@@ -273,7 +273,7 @@ impl Subscription {
     }
 }
 
-/// Returns why a request has no stream.
+/// Returns the error of a request that has no stream.
 fn refused(reply: Option<RequestReply>) -> Error {
     match reply {
         Some(RequestReply::Answered(answered)) => match outcome(answered.answer) {

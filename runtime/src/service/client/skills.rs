@@ -170,7 +170,7 @@ impl Client {
         }
     }
 
-    /// Returns what the server declares of its skills; `None` if it has none.
+    /// Returns the settings of skills that the server declares; `None` if it has no skills.
     async fn skill_settings(&self) -> Result<Option<ext::SkillsServerSettings>, Error> {
         self.connect().await?;
         let extensions = self.capabilities().and_then(|it| it.extensions);

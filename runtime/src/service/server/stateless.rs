@@ -53,7 +53,7 @@ impl Answers {
         }
     }
 
-    /// Returns what came with the request for a question of this name.
+    /// Returns the client's response to a question of this name, as it came with the request.
     pub(super) fn named(&self, name: &str) -> Option<&Json> {
         self.responses.get(name)
     }

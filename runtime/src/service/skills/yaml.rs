@@ -23,7 +23,7 @@ struct YamlDocument {
 /// Reads a text that is one document.
 ///
 /// # Errors
-/// Returns why it cannot be read, with the line.
+/// Returns the reason why it cannot be read, with the line.
 pub(super) fn read(text: &str) -> Result<Value, String> {
     let mut document = YamlDocument::default();
     let mut documents = 0;
@@ -139,8 +139,8 @@ fn number(text: &str) -> Option<Number> {
     if !text.bytes().all(is_numeric) {
         return None;
     }
-    let whole = text.parse::<i64>().map(Number::from);
-    let whole = whole.or_else(|_| text.parse::<u64>().map(Number::from));
+    let signed = text.parse::<i64>().map(Number::from);
+    let whole = signed.or_else(|_| text.parse::<u64>().map(Number::from));
     whole.ok().or_else(|| Number::from_f64(text.parse().ok()?))
 }
 

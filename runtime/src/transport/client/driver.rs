@@ -315,7 +315,7 @@ impl<C: Send + 'static> Driver<C> {
         self.exit.clone().unwrap_or_default()
     }
 
-    /// Returns why requests are not answered by a server that has ended.
+    /// Returns the failure of requests to a server that has ended.
     fn end(&self) -> Failure {
         match &self.exit {
             Some(how) if !how.is_empty() => Failure::Ended(how.clone()),
@@ -337,7 +337,7 @@ impl<C: Send + 'static> Driver<C> {
                     }
                     Output::Send(post) => self.transport.send(post),
                     Output::Close(exchange) => self.transport.close(exchange),
-                    // A server's alone.
+                    // Only a server has this output.
                     Output::Empty(..) => {}
                     Output::Restart => {
                         self.is_over = !self.restart();
@@ -512,7 +512,7 @@ impl<C: Send + 'static> Driver<C> {
         self.connection.closed_for(&failure, self.now());
     }
 
-    /// Returns how the server ended before it was known which revision it speaks, with the last line that it wrote.
+    /// Returns the failure of a server that ended before its revision was known, with the last line that it wrote.
     async fn early_end(&mut self) -> Failure {
         let status = self.exit().await;
         let connecting = self.connecting.as_ref();

@@ -210,7 +210,7 @@ impl<C> Handle<C> {
             .await;
     }
 
-    /// Returns what the server said of itself; `None` before its revision is known.
+    /// Returns the facts of the server; `None` before its revision is known.
     #[must_use]
     pub fn server(&self) -> Option<ServerFacts> {
         self.facts.borrow().clone()

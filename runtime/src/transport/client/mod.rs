@@ -45,7 +45,7 @@ trait RunningTransport: Send {
         true
     }
 
-    /// Returns what is ready once the server may be sent more, or takes nothing any more.
+    /// Returns a future that is ready once the server may be sent more, or takes nothing any more.
     fn room(&self) -> Boxed<'static, ()> {
         boxed(std::future::ready(()))
     }

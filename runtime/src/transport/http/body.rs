@@ -157,7 +157,7 @@ impl Body {
         Self(BodyKind::Text(Some(counted(text, unread))))
     }
 
-    /// Returns what another replica sends.
+    /// Returns the body that another replica sends.
     pub(super) fn passed(passing: Passing) -> Self {
         Self(BodyKind::Passed(passing))
     }

@@ -133,7 +133,7 @@ impl ServiceShared {
         })
     }
 
-    /// Returns what the service is at.
+    /// Returns the counters of the service.
     pub(super) fn counters(&self) -> Counters {
         Counters {
             requests: lock(&self.counted.requests).clone(),
@@ -412,7 +412,7 @@ impl ServiceShared {
     }
 }
 
-/// Returns whose session a request opens: whom a layer names comes before where it came from.
+/// Returns the owner of the session that a request opens: the principal of a layer, else the address.
 pub(super) fn owner(parts: &Parts) -> Owner {
     if let Some(Principal(name)) = parts.extensions.get() {
         return Owner::Principal(name.as_str().into());

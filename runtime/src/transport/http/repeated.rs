@@ -47,7 +47,7 @@ fn params_say_one_thing(headers: &HeaderMap) -> Result<(), Box<Refusal>> {
 }
 
 impl ServiceShared {
-    /// Returns what a client's revision calls a method of the application.
+    /// Returns the name of an application's method in a client's revision.
     fn called(&self, method: &'static str, peer: Revision) -> &'static str {
         name_for(&self.server, peer, method)
     }

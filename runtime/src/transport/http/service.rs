@@ -88,7 +88,7 @@ impl Service {
         self.inner.end_sessions();
     }
 
-    /// Returns what the service is at: for metrics.
+    /// Returns the counters of the service, for metrics.
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.inner.counters()
@@ -191,7 +191,7 @@ impl ServiceShared {
         exposed(reader, response)
     }
 
-    /// Returns why a balancer is to send requests elsewhere, if it is. Without the backplane, clients without sessions are
+    /// Returns the reason why a balancer is to send requests elsewhere, if it is. Without the backplane, clients without sessions are
     /// served.
     fn is_ready(&self) -> Result<(), &'static str> {
         let needs_sessions = || !self.server.served().has(Lifecycle::PerRequest);

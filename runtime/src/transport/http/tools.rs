@@ -57,7 +57,7 @@ struct Known {
 }
 
 impl CallerTools {
-    /// Returns what was learned for an identity.
+    /// Returns the tools that were listed for an identity.
     ///
     /// # Errors
     /// Returns the list of a caller. An old or empty one means that the handlers are to be asked.

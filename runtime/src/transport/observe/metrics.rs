@@ -131,7 +131,8 @@ pub(super) fn backplane(is_available: bool) {
     }
 }
 
-pub(super) fn set_levels(levels: &[(&'static str, usize)]) {
+/// Sets the numbers of a service that are measured when they are read, by the names of their metrics.
+pub(crate) fn set_levels(levels: &[(&'static str, usize)]) {
     for (name, level) in levels {
         gauge!(*name).set(*level as f64);
     }

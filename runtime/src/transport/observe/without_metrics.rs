@@ -26,7 +26,7 @@ pub(super) fn session_taken_over() {}
 
 pub(super) fn backplane(_: bool) {}
 
-pub(super) fn set_levels(_: &[(&'static str, usize)]) {}
+pub(crate) fn set_levels(_: &[(&'static str, usize)]) {}
 
 /// The metrics of a server: none.
 pub(crate) mod server {

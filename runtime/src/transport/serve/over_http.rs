@@ -21,7 +21,7 @@ impl Peer {
         self.facts.parts.as_ref()?.extensions.get()
     }
 
-    /// Returns what [`extension`](Self::extension) does; without feature `server-http`, there is none.
+    /// Returns the same as [`extension`](Self::extension); without feature `server-http`, there is none.
     pub(crate) fn inserted<T: Clone + Send + Sync + 'static>(&self) -> Option<&T> {
         self.extension()
     }

@@ -444,7 +444,7 @@ async fn wait(mut changed: watch::Receiver<()>, interval: Duration) {
 /// The beginning of an owner that is a session.
 const SESSION: &str = "session:";
 
-/// Returns who may use the tasks of a peer: its principal, or its session; `None` if neither is known.
+/// Returns the owner of a peer's tasks: its principal, or its session; `None` if neither is known.
 fn owner_of(peer: &Peer, revision: Revision) -> Option<String> {
     if let Some(principal) = peer.driver.principal_of(peer.token) {
         return Some(format!("principal:{principal}"));
@@ -458,7 +458,7 @@ fn owner_of(peer: &Peer, revision: Revision) -> Option<String> {
     Some(format!("{SESSION}{id}"))
 }
 
-/// Returns whose share a task takes that has no owner.
+/// Returns the address whose share a task without an owner takes.
 fn address_of(peer: &Peer) -> String {
     match peer.driver.owner() {
         Owner::Address(address) => format!("address:{address}"),

@@ -487,7 +487,7 @@ pub fn is_identifier(text: &str) -> bool {
         .is_some_and(|(prefix, name)| part(prefix) && part(name))
 }
 
-/// Returns what says which revisions there are.
+/// Returns the text that lists the known revisions.
 fn known(revisions: &[Revision]) -> String {
     let known: Vec<&str> = revisions.iter().map(|one| one.id.as_str()).collect();
     format!("known: {}", known.join(", "))

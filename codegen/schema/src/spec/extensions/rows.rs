@@ -117,7 +117,7 @@ const NOTIFICATION: &str = "notification";
 /// The word for one that does.
 const REQUEST: &str = "request";
 
-/// Returns what a range of a row says of a state: whether it holds there, and whether it begins there.
+/// Returns whether the range of a row has a state, and whether it begins there.
 fn held(order: &Order, since: Option<&str>, until: Option<&str>, id: &str) -> (bool, bool) {
     let first = order.first().unwrap_or_default();
     let begin = since.unwrap_or(first);
@@ -188,7 +188,7 @@ impl ExtensionRows {
         })
     }
 
-    /// Returns what is wrong with the row about a later core.
+    /// Returns the fault of the row about a later core.
     fn later_core_fault<'r>(
         &'r self,
         revisions: &[Revision],
@@ -226,7 +226,7 @@ impl ExtensionRows {
             .collect()
     }
 
-    /// Returns what `_meta` of types of the revision holds in a state.
+    /// Returns the entries of `_meta` in types of the revision, in a state.
     pub(super) fn meta(&self, state: &StateRow, schema: &Value) -> Vec<MetaEntry> {
         let (order, id) = (self.order(), state.id.get_ref());
         let rows = self.meta.iter().filter(|row| {
@@ -241,7 +241,7 @@ impl ExtensionRows {
         rows.map(entry).collect()
     }
 
-    /// Returns what is wrong with the list of states.
+    /// Returns the faults of the list of states.
     pub(super) fn list_faults(&self, facts: &RuleFile, revisions: &[Revision]) -> Vec<Error> {
         let mut errors = Vec::new();
         let mut fault = |at: &Spanned<String>, problem: String, help: &str| {
@@ -295,7 +295,7 @@ impl ExtensionRows {
         errors
     }
 
-    /// Returns what the rows say that the schema of a state does not bear out; a draft is passed over, where nothing
+    /// Returns the rows that the schema of a state contradicts; a draft is passed over, where nothing
     /// begins with it.
     pub(super) fn faults(
         &self,
@@ -398,7 +398,7 @@ impl ExtensionRows {
         errors
     }
 
-    /// Returns what is wrong with the rows themselves, without a look at the schemas of the states.
+    /// Returns the faults of the rows by themselves, without the schemas of the states.
     pub(super) fn own_faults(&self, facts: &RuleFile, revisions: &[Revision]) -> Vec<Error> {
         let order = self.order();
         let mut errors = Vec::new();

@@ -1,7 +1,7 @@
 //! Sessions by their id, for transports where one endpoint has many; bounded by count and by bytes, and by owner.
 //!
-//! Those that never said a second word go first, then those that said nothing for longest; to find them takes no look at
-//! the others. An owner that needs room gets that of its own sessions before that of another's.
+//! To make room, sessions without a message after `initialize` end first, then those that are idle for longest; both are found
+//! without a search. The sessions of an owner that needs room end before those of others.
 
 mod owner;
 

@@ -40,7 +40,7 @@ impl SkillIndex {
     /// Adds the entry of one skill.
     ///
     /// # Errors
-    /// Returns why clients could not take it.
+    /// Returns the reason why clients would refuse it.
     fn add_entry(&mut self, skill: &FolderSkill, files: &[FolderFile]) -> Result<(), String> {
         let place = skill.place.display();
         let within = |file: &&FolderFile| file.uri.starts_with(&skill.directory);
@@ -122,7 +122,7 @@ fn is_skill_name(name: &str) -> bool {
     (1..=64).contains(&name.len()) && name.bytes().all(plain) && !is_edged
 }
 
-/// Returns what a list says of a file; `SKILL.md` has the name and the description of its skill.
+/// Returns the resource of a file for lists; `SKILL.md` has the name and the description of its skill.
 fn resource_of(file: &FolderFile, of: Option<&ext::SkillFrontmatter>) -> mcp::Resource {
     let name = of.map_or(&*file.name, |of| &*of.name);
     let mut resource = mcp::Resource::new(Uri(&*file.uri), name);

@@ -182,7 +182,7 @@ impl OnlyStream {
         }
     }
 
-    /// Returns where to send a message, and waits for its answer from now on; `None` after the end of the stream.
+    /// Returns the URI for a message, and waits for its answer from now on; `None` after the end of the stream.
     fn begin(&self, id: Option<i64>, exchange: Exchange) -> Option<Uri> {
         match &mut lock(&self.0).stage {
             StreamStage::Open(open) => {
@@ -248,7 +248,7 @@ async fn read(
     }
 }
 
-/// Returns what the session is called whose messages go to this URI.
+/// Returns the id of the session whose messages go to this URI.
 fn session_of(endpoint: &Uri) -> Option<String> {
     endpoint.path_and_query().map(ToString::to_string)
 }

@@ -5,7 +5,7 @@ use ::http::uri::PathAndQuery;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// Returns where a reference leads to from a URL, unless that is of another origin.
+/// Returns the URL that a reference leads to from another one, unless it is of another origin.
 pub(super) fn place(from: &Uri, reference: &str) -> Option<Uri> {
     let target = reference.split('#').next().unwrap_or_default();
     let before_path = target.split(['/', '?']).next().unwrap_or_default();

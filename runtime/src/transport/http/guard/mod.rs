@@ -260,7 +260,7 @@ impl fmt::Debug for ResourceGuard {
 /// Returns the token of a request.
 ///
 /// # Errors
-/// Returns why the request is not valid; `None` if it has no token.
+/// Returns the reason why the request is not valid; `None` if it has no token.
 fn token(head: &Parts) -> Result<String, Option<&'static str>> {
     let query = head.uri.query().unwrap_or_default();
     if query.split('&').any(|one| one.starts_with("access_token=")) {

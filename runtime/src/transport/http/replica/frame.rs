@@ -88,7 +88,7 @@ pub(in crate::transport::http) enum ResponsePart {
 }
 
 impl ResponsePart {
-    /// Returns why a response ends with this part, in the place of its own end.
+    /// Returns the reason why a response ends with this part, in the place of its own end.
     pub(in crate::transport::http) fn failure(self) -> Box<Refusal> {
         match self {
             Self::Broken => errors::replica_unreachable(),

@@ -349,7 +349,7 @@ impl ServiceShared {
         }
     }
 
-    /// Returns how long a record is kept that no replica refreshes.
+    /// Returns the lifetime of a record that no replica refreshes.
     fn keeps_records(&self) -> Duration {
         self.options.idle.saturating_add(self.options.idle / 4)
     }

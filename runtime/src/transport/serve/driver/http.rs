@@ -53,7 +53,7 @@ impl ServerDriver {
         state.streams.keep_with(kept, revision);
     }
 
-    /// Returns what other replicas know of its session, if there are any.
+    /// Returns the record of its session for other replicas, if there are any.
     pub(crate) fn record(&self) -> Option<Box<SessionRecord>> {
         self.state().streams.kept()?.record.clone()
     }
@@ -140,7 +140,7 @@ impl ServerDriver {
         self.state().streams.resume(behind, events, outbox)
     }
 
-    /// Returns how many bytes are kept of what the client of the session said of itself.
+    /// Returns the number of bytes that are kept of the identity and capabilities of the session's client.
     pub(crate) fn session_bytes(&self) -> usize {
         driver::session_bytes(&self.state().connection)
     }

@@ -300,7 +300,7 @@ impl ServerDriver {
                 event
             };
             let tell = || self.handler.note(event, self.session());
-            // A failure in there is the handler's business, and nothing waits for it.
+            // Nothing waits for a notification: a panic of its handler changes nothing.
             let _ = catch_unwind(AssertUnwindSafe(tell));
             self.state().work().is_telling = false;
         }
@@ -464,7 +464,7 @@ impl ServerDriver {
         }
     }
 
-    /// Returns why no further call is suspended: too many are, each with a connection of its own, of all clients or of its
+    /// Returns the reason why no further call is suspended: too many are, each with a connection of its own, of all clients or of its
     /// owner, or they take up too much. Else the call and what it takes up count against that from now on.
     fn refuses_to_suspend(
         &self,

@@ -110,7 +110,7 @@ impl OAuth {
         }
     }
 
-    /// Returns what is kept of the sign-in.
+    /// Returns the stored sign-in.
     #[must_use]
     pub fn kept(&self) -> Option<StoredSignIn> {
         let mut state = lock(&self.0.state);

@@ -62,7 +62,7 @@ impl StoreError {
 ///
 /// A provider goes on without a store that cannot be written: tokens are in memory then.
 pub trait TokenStore: Send + Sync + 'static {
-    /// Returns what is stored.
+    /// Returns the stored sign-in, if there is one.
     ///
     /// # Errors
     /// Returns an error if it cannot be read.
@@ -123,7 +123,7 @@ impl LastingStore {
         }
     }
 
-    /// Returns what is kept: the newer of store and memory. A store out of reach has nothing.
+    /// Returns the newer sign-in of store and memory. A store out of reach has none.
     pub(super) fn load(&self) -> Result<Option<StoredSignIn>, StoreError> {
         let stored = match self.store.load() {
             Err(error) if error.is_out_of_reach() => None,
