@@ -112,6 +112,7 @@ impl Connection<Server> {
     }
 
     /// Sends what answers a text at once.
+    #[inline]
     pub(crate) fn put_reply(&mut self, exchange: Exchange, reply: Option<Outgoing>) {
         match reply {
             Some(reply) if reply.body.is_empty() => self.put(Output::Empty(exchange, reply.status)),
@@ -159,6 +160,7 @@ impl Connection<Server> {
     }
 
     /// Returns what answers at once a message that names its revision, or leaves that to its session.
+    #[inline]
     pub(crate) fn reply_to_message(
         &mut self,
         incoming: IncomingMessage<'_>,
