@@ -1,5 +1,7 @@
 //! The settings of the end towards clients, which a bridge and a gateway share.
 
+use std::sync::Arc;
+
 use mcp_revisions::sansio::LossHook;
 use mcp_revisions::sansio::server::Server;
 use mcp_revisions::{Limits, RevisionSet, service::boxed};
@@ -28,7 +30,7 @@ pub struct ClientSettings {
     pub(crate) rate_limit: Option<RateLimit>,
     pub(crate) servers: usize,
     servers_of_owner: Option<usize>,
-    pub(crate) ending: BridgeEnding,
+    pub(crate) ending: Arc<BridgeEnding>,
 }
 
 impl Default for ClientSettings {
@@ -40,7 +42,7 @@ impl Default for ClientSettings {
             rate_limit: None,
             servers: 1_000,
             servers_of_owner: None,
-            ending: BridgeEnding::default(),
+            ending: Arc::default(),
         }
     }
 }
@@ -112,7 +114,7 @@ impl ClientSettings {
     /// bridge is to end.
     #[must_use]
     pub fn with_early_end(mut self, early: impl Future<Output = ()> + Send + 'static) -> Self {
-        self.ending = BridgeEnding::early(boxed(early));
+        self.ending = Arc::new(BridgeEnding::early(boxed(early)));
         self
     }
 

@@ -43,6 +43,7 @@ mod ending;
 mod error;
 mod gateway;
 mod identity;
+mod layers;
 mod link;
 mod lock;
 mod losses;

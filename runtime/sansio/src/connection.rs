@@ -18,7 +18,7 @@ use super::events::{Event, Output};
 /// | the application says | `ask`, `answer`, `notify`, `cancel` |
 /// | the driver takes out | [`poll`](Self::poll), [`wake_at`](Self::wake_at) |
 ///
-/// `now` is the time since any moment that the driver chooses, the same for all calls. No input makes anything here fail or
+/// `now` is the time since any moment that the driver chooses, the same for all calls. No input causes an error or a
 /// panic: a text that cannot be read is answered with an error, or ignored.
 pub struct Connection<R: Role> {
     pub(super) role: Arc<R>,
@@ -26,17 +26,17 @@ pub struct Connection<R: Role> {
     outputs: VecDeque<Output<R::Text>>,
 }
 
-/// The role of a connection: its options, and what differs between the two ends.
+/// The role of a connection: server or client. It holds the options of an endpoint, and names the types that differ between the two.
 ///
 /// Implemented by [`Server`](super::server::Server) and [`Client`](super::client::Client), and by nothing else.
 pub trait Role: Sized + sealed::Sealed {
     /// The text that it sends.
     type Text: fmt::Debug + Clone + PartialEq + Send;
-    /// The state while it runs.
+    /// The state of a connection in this role.
     #[doc(hidden)]
     type State: fmt::Debug + Send;
 
-    /// Returns the state of a connection on which nothing has been said.
+    /// Returns the state of a new connection.
     #[doc(hidden)]
     fn begin(&self) -> Self::State;
 
@@ -50,12 +50,12 @@ pub trait Role: Sized + sealed::Sealed {
 }
 
 pub(super) mod sealed {
-    /// Keeps [`Role`](super::Role) to the two that there are.
+    /// Restricts [`Role`](super::Role) to the server and the client.
     pub trait Sealed {}
 }
 
 impl<R: Role> Connection<R> {
-    /// Creates a connection on which nothing has been said, with all adapters.
+    /// Creates a connection with all adapters.
     pub fn new(role: impl Into<Arc<R>>) -> Self {
         let role = role.into();
         Self {
@@ -65,7 +65,7 @@ impl<R: Role> Connection<R> {
         }
     }
 
-    /// Returns the server or client whose end this is.
+    /// Returns the server or the client of the connection.
     #[must_use]
     pub fn role(&self) -> &Arc<R> {
         &self.role

@@ -1,12 +1,12 @@
 //! The servers of a file as one, for a host that calls them.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mcp_revisions::mcp_wire::service::{ClientSide, Serves};
 use mcp_revisions::service::client::{Child, ClientBuilder, ClientContext, FileStore, Http, OAuth};
-use mcp_revisions::service::{Client, boxed};
+use mcp_revisions::service::{Client, boxed, lock};
 use mcp_revisions_core::Spoken;
 use tracing::{info, warn};
 
@@ -94,7 +94,7 @@ impl Clients {
     /// Returns the entries that cannot be used, with the reason. Calls of their tools get it, too.
     #[must_use]
     pub fn mistakes(&self) -> Vec<(String, String)> {
-        let config = self.config.lock().unwrap_or_else(PoisonError::into_inner);
+        let config = lock(&self.config);
         let mistakes = config.mistakes();
         mistakes
             .map(|(name, why)| (name.to_owned(), why.to_owned()))
@@ -120,7 +120,7 @@ impl Clients {
         let (input, output) = tokio::io::split(far);
         tokio::spawn(async move {
             let never = boxed(std::future::pending());
-            let served = gateway.serve_one(Box::new(input), Box::new(output), never);
+            let served = gateway.serve_one((Box::new(input), Box::new(output)), never);
             if let Err(why) = served.await {
                 warn!("the client of all servers: {why}");
             }
@@ -135,7 +135,7 @@ impl Clients {
     /// Returns an error if the file cannot be used; all stays as it is then.
     pub fn reload(&self) -> Result<(), Error> {
         let config = Config::read(&self.file)?;
-        *self.config.lock().unwrap_or_else(PoisonError::into_inner) = config;
+        *lock(&self.config) = config;
         self.serve()
     }
 
@@ -147,8 +147,8 @@ impl Clients {
 
     /// Serves the entries of the file, and leaves a server alone whose entry stays.
     fn serve(&self) -> Result<(), Error> {
-        let config = self.config.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
+        let config = lock(&self.config);
+        let mut served = lock(&self.served);
         self.variables.replace(config.variables.clone());
         served.retain(|entry| {
             let stays = config.servers.contains(entry);

@@ -1,10 +1,11 @@
 //! An entry of a file of servers: a command or a URL, and what is set for it alone.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mcp_revisions::auth::{ResourceParameter, Secret, Settings};
+use mcp_revisions::service::lock;
 use tokio::process::Command;
 
 use crate::ToolRules;
@@ -120,7 +121,7 @@ pub struct EntryVariables(Arc<Mutex<BTreeSet<String>>>);
 impl EntryVariables {
     /// Replaces them by those of a file that was read again.
     pub fn replace(&self, names: BTreeSet<String>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = names;
+        *lock(&self.0) = names;
     }
 }
 
@@ -163,7 +164,7 @@ impl ServerEntry {
             for variable in &secrets {
                 command.env_remove(variable);
             }
-            let of_file = named.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let of_file = lock(&named.0);
             for variable in of_file.difference(&own) {
                 if !COMMON.contains(&&**variable) {
                     command.env_remove(variable);

@@ -116,7 +116,7 @@ impl Arguments {
             clients = clients.with_revisions(self.client_revisions.iter().copied().collect());
         }
         if let Some(severity) = self.reject_loss {
-            clients = clients.with_rejected_loss(severity.into());
+            clients = clients.with_rejected_loss(severity);
         }
         if let Some(number) = self.max_servers {
             clients = clients.with_max_servers(number);

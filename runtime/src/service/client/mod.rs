@@ -412,8 +412,13 @@ impl<App: Spoken> Client<App> {
                     }
                     Some(RequestReply::Answered(answered)) => {
                         let spoken = self.handle.server().map(|facts| facts.revision);
-                        operation.end(&answered.answer, spoken);
-                        return outcome(answered.answer);
+                        let outcome = outcome(answered.answer);
+                        let answer = outcome.as_ref().map_err(|error| match error {
+                            Error::Rpc(error) => Some(error),
+                            _ => None,
+                        });
+                        operation.end(answer, spoken);
+                        return outcome;
                     }
                     Some(RequestReply::Refused(refused)) => return Err(refused.into()),
                     None => return Err(closed()),

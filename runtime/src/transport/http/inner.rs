@@ -1,6 +1,6 @@
 //! The shared parts of all clones of a service: its server, its sessions, its listening clients, and suspended requests.
 
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use http::request::Parts;
@@ -22,6 +22,7 @@ use crate::serve::{
 };
 use crate::transport::observe;
 use crate::transport::panics::lock;
+use crate::transport::spawn::spawn_if_possible;
 use mcp_revisions_core::headers;
 use mcp_revisions_sansio::driver::server::{with_loss_counter, with_tickets_of};
 use mcp_revisions_sansio::driver::unguessable;
@@ -44,6 +45,8 @@ pub(super) struct ServiceShared {
     /// Those in which clients of the per-request lifecycle listen.
     listening: Mutex<Vec<Weak<ServerDriver>>>,
     pub(super) stages: Arc<Stages>,
+    /// Starts the task that looks for idle sessions.
+    looks: OnceLock<()>,
     pub(super) replica: Arc<Replica>,
     pub(super) me: Weak<Self>,
 }
@@ -80,6 +83,9 @@ const SUSPENDED: usize = 4;
 
 /// Time between two looks of a service that ends at its calls.
 const LOOK: Duration = Duration::from_millis(50);
+
+/// Time between two searches for idle sessions.
+const IDLE_LOOK: Duration = Duration::from_secs(1);
 
 /// For how long a session is safe that was used, however many others are opened.
 const SPARED: Duration = Duration::from_secs(60);
@@ -127,6 +133,7 @@ impl ServiceShared {
                 server,
                 listening: Mutex::default(),
                 stages: Arc::default(),
+                looks: OnceLock::new(),
                 replica: Arc::new(Replica::new(backplane, address)),
                 me,
             }
@@ -277,8 +284,24 @@ impl ServiceShared {
         }
     }
 
-    /// Ends sessions on which nothing was said for too long; without one there is nothing to look at.
-    pub(super) fn retire(&self) {
+    /// Ends sessions on which nothing was said for too long, now and each second from the first request on.
+    pub(super) fn retire_idle(&self) {
+        self.looks.get_or_init(|| {
+            let service = Weak::clone(&self.me);
+            spawn_if_possible(async move {
+                loop {
+                    tokio::time::sleep(IDLE_LOOK).await;
+                    let Some(service) = service.upgrade() else {
+                        return;
+                    };
+                    service.retire();
+                }
+            });
+        });
+        self.retire();
+    }
+
+    fn retire(&self) {
         let now = self.start.elapsed();
         let Some(since) = now.checked_sub(self.options.idle) else {
             return;
