@@ -111,7 +111,7 @@ impl Introductions {
             .find(|one| one.revision.same_types(revision))
     }
 
-    /// Returns what a revision has no words for, and what is not valid in the profile.
+    /// Returns the losses of the profile in a revision, and its parts that are not valid.
     #[doc(hidden)]
     #[must_use]
     pub fn losses(&self, revision: Revision) -> &[Loss] {

@@ -26,7 +26,7 @@ pub fn with_loss_counter(
     server
 }
 
-/// Reports what a message of a client lost that its handler has read as it was meant; `request` is its id.
+/// Reports the losses of a message of a client that its handler has read with its mistakes mended; `request` is its id.
 pub fn tell_losses(
     server: &Server,
     method: &str,
@@ -42,7 +42,7 @@ pub fn leave_out(server: &Server, ignored: Ignored) {
     server.on_mistake.report(&Event::Ignored(ignored));
 }
 
-/// Returns what the revision of a client calls a request of the application.
+/// Returns the name of an application's request in the revision of a client.
 #[must_use]
 pub fn name_for<'m>(server: &Server, peer: Revision, method: &'m str) -> &'m str {
     let sender = Direction::ClientToServer;

@@ -18,7 +18,7 @@ pub use crate::tasks::{Form, NOTIFICATIONS_TASKS, RELATED_TASK, RESULT_TYPE, TAS
 use crate::translate::TextDirection;
 use crate::{Connection, TaskStatus, Token};
 
-/// Returns how calls become tasks; `None` if none does.
+/// Returns the options by which calls become tasks; `None` if none does.
 #[must_use]
 pub fn task_options(server: &Server) -> Option<&TaskOptions> {
     server.tasks.options.as_ref()
@@ -42,7 +42,7 @@ pub fn task_created(task: &Task, form: Form) -> Json {
     }
 }
 
-/// Returns what a client gets that looks at a task.
+/// Returns the state of a task for its client.
 pub fn task_state(server: &Server, task: &Task, form: Form, peer: Revision) -> Json {
     let mut members = match form {
         Form::Core => task.members(form),
@@ -80,7 +80,7 @@ pub fn task_detail(server: &Server, task: &Task, peer: Revision) -> Map<Json> {
     members
 }
 
-/// Returns what the request of a task is answered with, for a client of this revision.
+/// Returns the outcome of a task's request, for a client of this revision.
 pub fn task_outcome(server: &Server, task: &Task, peer: Revision) -> Result<Json, ErrorObject> {
     let method = known_method(&task.method);
     match (&task.result, &task.error) {
@@ -169,7 +169,7 @@ pub fn starting(connection: &Connection<Server>, call: Token) -> Option<Starting
     })
 }
 
-/// Returns who is behind a request, if the transport knows.
+/// Returns the principal of a request, if the transport knows it.
 pub fn principal_of(connection: &Connection<Server>, request: Token) -> Option<String> {
     connection.state.get(request)?.principal.clone()
 }

@@ -73,7 +73,7 @@ impl Server {
         self.tasks_for(peer).is_some()
     }
 
-    /// Returns how calls of a tool become tasks of the runtime; `None` if they never do.
+    /// Returns the support of a tool for tasks of the runtime; `None` if its calls never become one.
     fn task_support(&self, tool: &str, peer: Revision) -> Option<TaskSupport> {
         let tasks = self.tasks_for(peer)?;
         if self.tasks.has_own {
@@ -252,7 +252,7 @@ pub(crate) fn with_task_ids(params: &Json, ids: &[String]) -> Json {
     with_members(params, &[("notifications", Some(agreed))])
 }
 
-/// Returns what a stream is for, without its tasks.
+/// Returns the filter of a stream, without its tasks.
 pub(crate) fn without_task_ids(wanted: &Json) -> Json {
     with_members(wanted, &[(TASK_IDS, None)])
 }
