@@ -171,7 +171,7 @@ impl Connection<Server> {
         }
     }
 
-    /// Returns which task a call may become.
+    /// Returns the task that a call may become.
     ///
     /// # Errors
     /// A client that asks for the task of a tool without tasks, or for no task of a tool that runs no other way.
