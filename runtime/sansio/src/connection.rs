@@ -9,28 +9,27 @@ use super::events::{Event, Output};
 /// One end of one conversation, in the role of a [`Server`](super::server::Server) or of a
 /// [`Client`](super::client::Client).
 ///
-/// It has no sockets and no clock. A driver hands in what came by `receive`, `ended` and `closed`, and the time by `wake`;
-/// the application says what it wants by `ask`, `answer`, `notify` and `cancel`; both take what is to be done from
-/// [`poll`](Self::poll) until there is nothing more. These functions have the same names in both roles. `now` counts from
-/// whenever the driver likes.
-/// No input makes anything here fail or panic: a text that cannot be read is answered with an error, or ignored.
+/// It has no sockets and no clock. A driver hands in texts by `receive`, the ends of streams by `ended` and `closed`, and the
+/// time by `wake`; the application calls `ask`, `answer`, `notify` and `cancel`; both take outputs from [`poll`](Self::poll)
+/// until there are no more. These functions have the same names in both roles. `now` counts from any moment that the driver
+/// chooses. No input causes an error or a panic: a text that cannot be read is answered with an error, or ignored.
 pub struct Connection<R: Role> {
     pub(super) role: Arc<R>,
     pub(super) state: R::State,
     outputs: VecDeque<Output<R::Text>>,
 }
 
-/// The role of a connection: its options, and what differs between the two ends.
+/// The role of a connection: server or client. It holds the options of an endpoint, and names the types that differ between the two.
 ///
 /// Implemented by [`Server`](super::server::Server) and [`Client`](super::client::Client), and by nothing else.
 pub trait Role: Sized + sealed::Sealed {
     /// The text that it sends.
     type Text: fmt::Debug + Clone + PartialEq + Send;
-    /// The state while it runs.
+    /// The state of a connection in this role.
     #[doc(hidden)]
     type State: fmt::Debug + Send;
 
-    /// Returns the state of a connection on which nothing has been said.
+    /// Returns the state of a new connection.
     #[doc(hidden)]
     fn begin(&self) -> Self::State;
 
@@ -40,12 +39,12 @@ pub trait Role: Sized + sealed::Sealed {
 }
 
 pub(super) mod sealed {
-    /// Keeps [`Role`](super::Role) to the two that there are.
+    /// Restricts [`Role`](super::Role) to the server and the client.
     pub trait Sealed {}
 }
 
 impl<R: Role> Connection<R> {
-    /// Creates a connection on which nothing has been said, with all adapters.
+    /// Creates a connection with all adapters.
     pub fn new(role: impl Into<Arc<R>>) -> Self {
         let role = role.into();
         Self {
@@ -55,7 +54,7 @@ impl<R: Role> Connection<R> {
         }
     }
 
-    /// Returns the server or client whose end this is.
+    /// Returns the server or the client of the connection.
     #[must_use]
     pub fn role(&self) -> &Arc<R> {
         &self.role

@@ -269,7 +269,7 @@ impl<'r> EntryReader<'r> {
         })
     }
 
-    /// Returns what an entry says of its sign-in: `oauth`, or `auth` in capital letters.
+    /// Returns the sign-in of an entry: `oauth`, or `auth` in capital letters.
     fn sign_in(&mut self, members: &EntryMembers) -> EntrySignIn {
         let object = |member: &str| members.get(member)?.read::<EntryMembers>().ok();
         let mut sign_in = EntrySignIn {
@@ -537,7 +537,7 @@ pub fn check_url(text: &str) -> Result<(), &'static str> {
     }
 }
 
-/// Returns what a JSON value is, for people.
+/// Returns the name of a JSON kind, for people.
 fn named(kind: Kind) -> &'static str {
     match kind {
         Kind::Null => "null",

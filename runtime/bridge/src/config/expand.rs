@@ -33,7 +33,7 @@ impl References<'_> {
     /// Returns a text with the values of its references.
     ///
     /// # Errors
-    /// Returns which reference has no value, and what to do.
+    /// Returns the reference that has no value, with help.
     pub(super) fn expand(&mut self, text: &str) -> Result<String, String> {
         let (mut whole, mut rest) = (String::new(), text);
         while let Some(at) = rest.find("${") {
@@ -64,7 +64,7 @@ impl References<'_> {
         Ok(whole)
     }
 
-    /// Returns what stands between braces, if it is a reference.
+    /// Returns the reference between braces, if it is one.
     fn reference<'t>(&self, inner: &'t str) -> Option<Reference<'t>> {
         let (name, default) = match inner.split_once(":-") {
             Some((name, default)) => (name, Some(default)),

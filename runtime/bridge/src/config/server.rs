@@ -139,7 +139,7 @@ impl ServerEntry {
         }
     }
 
-    /// Returns what makes the command that starts the server, with its environment: without the variables of other entries and
+    /// Returns the function that makes the command of the server, with its environment: without the variables of other entries and
     /// those in `hidden`, unless the entry sets them. Returns `None` for a server that is no process.
     #[must_use]
     pub fn command(

@@ -93,7 +93,7 @@ fn said(part: Result<Option<Outcome<Json>>, mcp_revisions_core::Failure>) -> Opt
     part.ok()??.value()
 }
 
-/// Returns who the client says it is, once its params prove to be those of the revision, and what was mended in them.
+/// Returns the client's identity and capabilities, once its params prove to be those of the revision, and the mends in them.
 fn introduced(
     message: &Peeked<'_>,
     revision: Revision,

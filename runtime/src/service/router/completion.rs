@@ -36,7 +36,7 @@ impl Router {
     }
 }
 
-/// A text, as the argument of a function: what was typed so far, of a completion, or the URI, of `dynamic_resources`.
+/// A text as the argument of a function: the typed text of a completion, or the URI of `dynamic_resources`.
 #[diagnostic::on_unimplemented(
     message = "the argument of this function is a text, and not `{Self}`",
     label = "take a `String`: what was typed so far, or the URI"

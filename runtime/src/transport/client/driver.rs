@@ -25,16 +25,16 @@ const REQUEST_BYTES: usize = 1 << 20;
 /// Maximum time that they wait for a server that takes nothing, before they are refused.
 const ROOM_TIME: Duration = Duration::from_secs(60);
 
-/// The application behind a connection: it handles what no request waits for. Its functions run in the task of the driver,
-/// and must not block.
+/// The application behind a connection: the handler of events that answer no request. Its functions run in the task of the
+/// driver, and must not block.
 pub trait Application: Send + Sized + 'static {
     /// The application's data about a request.
     type Call: Send + 'static;
 
-    /// Handles an event of the connection; answers go to their requests without it.
+    /// Handles an event of the connection. Answers go to their requests instead.
     fn event(&mut self, driver: &mut Driver<Self::Call>, event: Event);
 
-    /// Takes a request of a handle, to [send](Driver::begin) it now or later.
+    /// Receives a request of a handle, to [send](Driver::begin) it now or later.
     fn take(
         &mut self,
         driver: &mut Driver<Self::Call>,

@@ -57,9 +57,9 @@ pub(crate) fn started(server: Server) -> (Arc<Server>, Instant) {
     )
 }
 
-/// Handles the calls of clients, in the application's revision.
+/// The handler of the calls of clients, in the application's revision.
 ///
-/// Any `async` function from [`IncomingRequest`] and [`Peer`] to a result is one.
+/// Each `async` function from [`IncomingRequest`] and [`Peer`] to a result is one.
 pub trait Handler: Send + Sync + 'static {
     /// Answers a call.
     fn call(
@@ -131,19 +131,19 @@ where
     }
 }
 
-/// The answer of a handler, on its way.
+/// The future of a handler's answer.
 pub(crate) type HandlerFuture = Boxed<'static, Result<Json, ErrorObject>>;
 
-/// The application of a client, on its way.
+/// The future of a client's application.
 pub(crate) type AppFuture = Boxed<'static, Result<AppProfile, Box<Refusal>>>;
 
-/// A [`Handler`] as transports keep it: of any type, so that they are compiled once.
+/// A [`Handler`] of any type, so that transports are compiled once.
 pub(crate) trait AnyHandler: Send + Sync {
     /// Answers a request.
     fn call(self: Arc<Self>, request: Event, peer: Peer) -> HandlerFuture;
     /// Returns the application that serves a client.
     fn application(self: Arc<Self>, caller: Arc<Caller>, session: Session) -> AppFuture;
-    /// Takes note of any other event.
+    /// Handles any other event.
     fn note(&self, event: Event, session: Session);
     /// Takes a message of another replica, if it is about a task; false if not.
     fn takes(&self, message: &[u8]) -> bool {
@@ -349,7 +349,7 @@ impl Peer {
         self.task.as_ref()?.running()
     }
 
-    /// Returns how the client cancelled the call, or `None` if it did not. The future of the handler is dropped right after it
+    /// Returns the client's cancellation of the call, or `None` if it did not. The future of the handler is dropped right after it
     /// was cancelled: a guard in it can ask.
     #[must_use]
     pub fn cancellation(&self) -> Option<&Cancellation> {

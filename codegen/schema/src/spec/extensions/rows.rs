@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use toml::Spanned;
 
-use mcp_wire::{Direction, MethodKind};
+use mcp_wire::{Direction, ExtensionStage, MethodKind};
 
 use super::super::canonical::definition;
 use super::super::methods::messages;
@@ -50,8 +50,13 @@ pub struct ExtensionRows {
 pub struct StateRow {
     /// The id.
     pub id: Spanned<String>,
-    /// The stage.
+    /// The publication status.
     pub status: RevisionStage,
+    /// The stage of the extension's lifecycle, where its authors name one.
+    pub stage: Option<Spanned<String>>,
+    /// The day on which it came to that stage, where that is known: `YYYY-MM-DD`.
+    #[serde(rename = "stage-since")]
+    pub(super) stage_since: Option<Spanned<String>>,
     /// The revision that it rests on.
     pub revision: Spanned<String>,
     pub(super) handlers: Option<bool>,
@@ -59,11 +64,30 @@ pub struct StateRow {
     pub source: Option<String>,
     /// The repository and the commit of the page that the schema was written from: upstream has none.
     #[serde(rename = "written-from")]
-    pub(super) written_from: Option<Spanned<String>>,
+    pub written_from: Option<Spanned<String>>,
     /// The digest of the upstream file.
     pub sha256: Option<Spanned<String>>,
     /// The URL of the reference page.
     pub reference: Spanned<String>,
+}
+
+impl StateRow {
+    /// Finds the day on which it came to its stage.
+    pub fn stage_since(&self) -> Option<&str> {
+        Some(self.stage_since.as_ref()?.get_ref())
+    }
+
+    /// Finds the stage of the lifecycle.
+    pub fn stage(&self) -> Option<ExtensionStage> {
+        stage_named(self.stage.as_ref()?.get_ref())
+    }
+}
+
+/// Finds the stage of a word, `beta`; a folder of that name says the same.
+pub fn stage_named(word: &str) -> Option<ExtensionStage> {
+    ExtensionStage::ALL
+        .into_iter()
+        .find(|one| one.as_str() == word)
 }
 
 #[derive(Deserialize)]
@@ -116,6 +140,9 @@ pub(super) struct LaterCoreRow {
 const NOTIFICATION: &str = "notification";
 /// The word for one that does.
 const REQUEST: &str = "request";
+
+/// What `stage` may say.
+const STAGES: &str = "stage = \"experimental\", \"beta\" or \"stable\": the folder of specification/ in which its page lies; leave the lines out for an extension without a lifecycle";
 
 /// Returns whether the range of a row has a state, and whether it begins there.
 fn held(order: &Order, since: Option<&str>, until: Option<&str>, id: &str) -> (bool, bool) {
@@ -285,6 +312,23 @@ impl ExtensionRows {
                     "the state names no reference page".to_owned(),
                     help,
                 );
+            }
+            if row.stage.is_some() && row.stage().is_none() {
+                let problem = "no stage of an extension is called so".to_owned();
+                fault(row.stage.as_ref().unwrap_or(&row.id), problem, STAGES);
+            }
+            if let Some(since) = row.stage_since.as_ref() {
+                let is_day = |text: &str| {
+                    let parts: Vec<&str> = text.split('-').collect();
+                    let digits = |part: &&str| part.bytes().all(|byte| byte.is_ascii_digit());
+                    parts.iter().map(|part| part.len()).eq([4, 2, 2]) && parts.iter().all(digits)
+                };
+                if row.stage.is_none() {
+                    fault(since, "the state names no stage".to_owned(), STAGES);
+                } else if !is_day(since.get_ref()) {
+                    let problem = format!("`{}` is not a day", since.get_ref());
+                    fault(since, problem, "YYYY-MM-DD; or leave the line out");
+                }
             }
             let base = row.revision.get_ref();
             if revisions.iter().all(|one| one.id != *base) {

@@ -235,7 +235,7 @@ impl Router {
     /// # }
     /// ```
     ///
-    /// [Specification](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx)
+    /// [Specification](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/beta/skills.mdx)
     #[must_use]
     pub fn skills(mut self, folder: impl AsRef<Path>) -> Self {
         if !self.methods.is_empty() {
