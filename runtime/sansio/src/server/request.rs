@@ -47,7 +47,7 @@ impl Connection<Server> {
         peer: Revision,
     ) -> MessageReply {
         let message = incoming.message;
-        let wanted = match self.wanted(message, &id, peer) {
+        let wanted = match self.requested_method(message, &id, peer) {
             Ok(wanted) => wanted,
             Err(refusal) => return MessageReply::refused(Some(&id), &refusal),
         };
@@ -144,7 +144,7 @@ impl Connection<Server> {
     }
 
     /// Returns the method of a request, if the id may be used.
-    fn wanted(
+    fn requested_method(
         &self,
         message: &Peeked<'_>,
         id: &RequestId,

@@ -82,8 +82,8 @@ impl Server {
         if self.is_per_request {
             let capabilities = opened.caller.capabilities_in(self.app());
             opened.upgraded = Arc::new(mcp_revisions_core::Session {
-                client_capabilities: said(capabilities).or_else(|| Some(no_params())),
-                client_info: said(opened.caller.info_in(self.app())),
+                client_capabilities: converted_part(capabilities).or_else(|| Some(no_params())),
+                client_info: converted_part(opened.caller.info_in(self.app())),
                 subscription_id: None,
             });
         }
@@ -91,7 +91,9 @@ impl Server {
     }
 }
 
-fn said(part: Result<Option<Outcome<Json>>, mcp_revisions_core::Failure>) -> Option<Json> {
+fn converted_part(
+    part: Result<Option<Outcome<Json>>, mcp_revisions_core::Failure>,
+) -> Option<Json> {
     part.ok()??.value()
 }
 
