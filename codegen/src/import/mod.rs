@@ -285,7 +285,7 @@ impl RevisionImport<'_> {
         Ok(())
     }
 
-    /// Returns what holds for it; its row says that none of it is confirmed. A draft is never asked for it.
+    /// Returns the facts that hold for it; its row says that none is confirmed. A draft needs no confirmation.
     fn ask(&mut self) -> Result<Vec<Fact>, Error> {
         let facts = self.directory.facts(self.id)?;
         if !facts.is_empty() && self.status != RevisionStage::Draft {

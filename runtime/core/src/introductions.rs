@@ -110,7 +110,7 @@ impl Introductions {
             .find(|one| one.revision.same_types(revision))
     }
 
-    /// Returns what a revision has no words for, and what is not valid in the profile.
+    /// Returns the losses of the profile in a revision, and its parts that are not valid.
     #[must_use]
     pub fn losses(&self, revision: Revision) -> &[Loss] {
         self.in_revision(revision).map_or(&[], |one| &one.losses)

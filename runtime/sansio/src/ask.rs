@@ -365,7 +365,7 @@ impl std::error::Error for Failure {
     }
 }
 
-/// Returns what a peer answered.
+/// Returns the answer of a peer.
 pub(crate) fn outcome(message: &Peeked<'_>) -> Result<Json, ErrorObject> {
     match (message.result.map(Raw::to_json), message.error) {
         (Some(result), _) => Ok(result),

@@ -106,7 +106,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// Returns why a message of a peer does not reach the application.
+    /// Returns the reason why a message of a peer does not reach the application.
     pub(super) fn stopped(stopped: &ConversionError, method: &str, peer: Revision) -> Self {
         let why = match stopped {
             ConversionError::RequiresState(needs) => {
@@ -458,7 +458,7 @@ pub enum Fate {
 }
 
 impl Fate {
-    /// Returns what became of something that was not carried over; `invalid` is the code of an error about what is not of
+    /// Returns the fate of a message that was not converted; `invalid` is the code of an error about one that is not of
     /// its type.
     pub(super) fn stopped(
         stopped: ConversionError,

@@ -111,7 +111,7 @@ impl Connection<Client> {
         self.look_at_tasks(now);
     }
 
-    /// Returns how many requests of the application wait for their answer.
+    /// Returns the number of unanswered requests of the application.
     #[must_use]
     pub fn pending(&self) -> usize {
         let ClientState {
@@ -194,7 +194,7 @@ impl Connection<Client> {
         self.apply_log_level(level);
     }
 
-    /// Returns what was found out about the server, for the next client of the same process or origin.
+    /// Returns the verdict about the server, for the next client of the same process or origin.
     #[must_use]
     pub fn verdict(&self) -> Option<Verdict> {
         let settled = self.state.stage.settled();

@@ -109,7 +109,7 @@ impl Connection<Client> {
             .unwrap_or(self.role.app())
     }
 
-    /// Returns who the server is, as it said itself.
+    /// Returns the identity of the server, in its own words.
     pub(crate) fn caller(&self, revision: Revision) -> Arc<Caller> {
         Arc::new(Caller {
             capabilities: self.state.changes.capabilities.clone(),

@@ -80,8 +80,9 @@ impl Server {
         if self.is_per_request {
             let capabilities = opened.caller.capabilities_in(self.app());
             opened.upgraded = Arc::new(mcp_revisions_core::Session {
-                client_capabilities: said(capabilities).or_else(|| Json::from_text(EMPTY).ok()),
-                client_info: said(opened.caller.info_in(self.app())),
+                client_capabilities: converted_part(capabilities)
+                    .or_else(|| Json::from_text(EMPTY).ok()),
+                client_info: converted_part(opened.caller.info_in(self.app())),
                 subscription_id: None,
             });
         }
@@ -89,11 +90,13 @@ impl Server {
     }
 }
 
-fn said(part: Result<Option<Outcome<Json>>, mcp_revisions_core::Failure>) -> Option<Json> {
+fn converted_part(
+    part: Result<Option<Outcome<Json>>, mcp_revisions_core::Failure>,
+) -> Option<Json> {
     part.ok()??.value()
 }
 
-/// Returns who the client says it is, once its params prove to be those of the revision, and what was mended in them.
+/// Returns the client's identity and capabilities, once its params prove to be those of the revision, and the mends in them.
 fn introduced(
     message: &Peeked<'_>,
     revision: Revision,

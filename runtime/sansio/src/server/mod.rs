@@ -299,7 +299,7 @@ impl Server {
         self.served
     }
 
-    /// Returns what the revision of a client calls a request of the application.
+    /// Returns the name of an application's request in the revision of a client.
     #[must_use]
     pub fn name_for<'m>(&self, peer: Revision, method: &'m str) -> &'m str {
         let sender = Direction::ClientToServer;

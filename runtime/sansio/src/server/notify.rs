@@ -195,7 +195,7 @@ impl Connection<Server> {
     }
 }
 
-/// Returns what has to be said first on a stream, if the handler says something else first: that it is open for all of it.
+/// Returns the acknowledgement of a stream if the handler sends something else first: the stream is open for all of its filter.
 fn acknowledgement(
     pending: &mut PendingCall,
     method: &str,

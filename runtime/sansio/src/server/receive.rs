@@ -120,7 +120,7 @@ impl Connection<Server> {
         }
     }
 
-    /// Returns what answers a text at once; none while requests in it wait for the application.
+    /// Returns the immediate reply to a text; `None` while requests in it wait for the application.
     fn reply_to(
         &mut self,
         exchange: Exchange,
@@ -158,7 +158,7 @@ impl Connection<Server> {
         self.reply_to_message(incoming, negotiation)
     }
 
-    /// Returns what answers at once a message that names its revision, or leaves that to its session.
+    /// Returns the immediate reply to a message that names its revision, or leaves that to its session.
     pub(super) fn reply_to_message(
         &mut self,
         incoming: IncomingMessage<'_>,

@@ -30,7 +30,7 @@ impl Outgoing {
         }
     }
 
-    /// Returns what an exchange ends with.
+    /// Creates the text that ends an exchange.
     pub(crate) fn last(exchange: Exchange, status: u16, body: String) -> Self {
         Self {
             exchange: Some(exchange),

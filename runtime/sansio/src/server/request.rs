@@ -45,7 +45,7 @@ impl Connection<Server> {
         peer: Revision,
     ) -> MessageReply {
         let message = incoming.message;
-        let wanted = match self.wanted(message, &id, peer) {
+        let wanted = match self.requested_method(message, &id, peer) {
             Ok(wanted) => wanted,
             Err(refusal) => return MessageReply::refused(Some(&id), &refusal),
         };
@@ -126,7 +126,7 @@ impl Connection<Server> {
         self.hand_over(incoming, pending, carried)
     }
 
-    /// Returns what the `requestState` of a request stands for, where its answer may be that its client is asked for more;
+    /// Returns the state of a request's `requestState`, if the request may be answered by `input_required`;
     /// without adapters it is the application's business.
     fn handed_back(
         &self,
@@ -141,8 +141,8 @@ impl Connection<Server> {
         }
     }
 
-    /// Returns what a request asks for, if it may be asked for by this id.
-    fn wanted(
+    /// Returns the method of a request, if the id may be used.
+    fn requested_method(
         &self,
         message: &Peeked<'_>,
         id: &RequestId,
@@ -245,7 +245,7 @@ fn with_own_state(method: &str, params: &Json, own: &str) -> Result<Json, Conver
     Ok(Json::of(&members))
 }
 
-/// Returns what is kept of a request until it is answered.
+/// Returns the record of a request until it is answered.
 fn pending_of(
     incoming: IncomingMessage<'_>,
     id: RequestId,
@@ -288,7 +288,7 @@ fn pending_of(
     })
 }
 
-/// Returns what a per-request message says of its client.
+/// Returns the client of a per-request message.
 pub(super) fn client_of(message: &Peeked<'_>, peer: Revision) -> Caller {
     match peer.lifecycle() {
         Lifecycle::Handshake => Caller::unknown(peer),

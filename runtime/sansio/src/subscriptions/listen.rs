@@ -279,7 +279,7 @@ impl Connection<Server> {
         }
     }
 
-    /// Returns what the client of a session listens to.
+    /// Returns the filter of a session's client.
     fn session_filter(&self) -> Filter {
         match &self.state.listening {
             Some(it) => Filter::of_session(it.lists, &it.uris, |path| self.role.declares(path)),

@@ -31,7 +31,7 @@ impl Router {
             H::states(),
         );
         let free = self.completions.insert(key, complete).is_none();
-        self.taken(free, "completions", &format!("{of}, {argument}"));
+        self.report_taken(free, "completions", &format!("{of}, {argument}"));
         self
     }
 }

@@ -248,7 +248,7 @@ impl<App> RequestContext<App> {
         }
     }
 
-    /// Returns how the client cancelled the call, with its reason; `None` if it did not, and in the handler of a notification.
+    /// Returns the client's cancellation of the call, with its reason; `None` if it did not, and in the handler of a notification.
     /// The future of the handler is dropped right after it was cancelled: a guard in it can ask.
     #[must_use]
     pub fn cancellation(&self) -> Option<&Cancellation> {

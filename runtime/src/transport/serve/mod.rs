@@ -349,7 +349,7 @@ impl Peer {
         self.task.as_ref()?.running()
     }
 
-    /// Returns how the client cancelled the call, or `None` if it did not. The future of the handler is dropped right after it
+    /// Returns the client's cancellation of the call, or `None` if it did not. The future of the handler is dropped right after it
     /// was cancelled: a guard in it can ask.
     #[must_use]
     pub fn cancellation(&self) -> Option<&Cancellation> {

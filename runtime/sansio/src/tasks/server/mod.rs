@@ -37,7 +37,7 @@ pub use store::{MemoryTasks, Stored, TaskStore, TaskStoreError};
 pub(crate) const TASK_IDS: &str = "taskIds";
 
 impl Server {
-    /// Returns how calls become tasks; `None` if none does.
+    /// Returns the options by which calls become tasks; `None` if none does.
     #[must_use]
     pub fn task_options(&self) -> Option<&TaskOptions> {
         self.tasks.options.as_ref()
@@ -92,7 +92,7 @@ impl Server {
         self.tasks_for(peer).is_some()
     }
 
-    /// Returns how calls of a tool become tasks of the runtime; `None` if they never do.
+    /// Returns the support of a tool for tasks of the runtime; `None` if its calls never become one.
     fn task_support(&self, tool: &str, peer: Revision) -> Option<TaskSupport> {
         let tasks = self.tasks_for(peer)?;
         if self.tasks.has_own {
@@ -137,7 +137,7 @@ impl Server {
         }
     }
 
-    /// Returns what a client gets that looks at a task.
+    /// Returns the state of a task for its client.
     pub fn task_state(&self, task: &Task, form: Form, peer: Revision) -> Json {
         let mut members = match form {
             Form::Core => task.members(form),
@@ -175,7 +175,7 @@ impl Server {
         members
     }
 
-    /// Returns what the request of a task is answered with, for a client of this revision.
+    /// Returns the outcome of a task's request, for a client of this revision.
     pub fn task_outcome(&self, task: &Task, peer: Revision) -> Result<Json, ErrorObject> {
         let method = known_method(&task.method);
         match (&task.result, &task.error) {
@@ -318,7 +318,7 @@ impl Connection<Server> {
         true
     }
 
-    /// Returns which task a call may become.
+    /// Returns the task that a call may become.
     ///
     /// # Errors
     /// A client that asks for the task of a tool without tasks, or for no task of a tool that runs no other way.
@@ -400,7 +400,7 @@ impl Connection<Server> {
         })
     }
 
-    /// Returns who is behind a request, if the transport knows.
+    /// Returns the principal of a request, if the transport knows it.
     pub fn principal_of(&self, request: Token) -> Option<String> {
         self.state.get(request)?.principal.clone()
     }
@@ -437,7 +437,7 @@ pub(crate) fn with_task_ids(params: &Json, ids: &[String]) -> Json {
     with_members(params, &[("notifications", Some(agreed))])
 }
 
-/// Returns what a stream is for, without its tasks.
+/// Returns the filter of a stream, without its tasks.
 pub(crate) fn without_task_ids(wanted: &Json) -> Json {
     with_members(wanted, &[(TASK_IDS, None)])
 }

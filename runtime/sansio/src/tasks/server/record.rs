@@ -129,7 +129,7 @@ mcp_wire::record! {
 }
 
 impl Task {
-    /// Returns how many bytes the record takes up.
+    /// Returns the number of bytes of the record.
     #[must_use]
     pub fn bytes(&self) -> usize {
         size_of::<Self>() + mcp_wire::to_string(self).len()

@@ -294,7 +294,7 @@ mod tests {
         assert_eq!((store.len(), store.bytes()), (0, 0));
     }
 
-    /// Returns what a store in memory answers, which never waits.
+    /// Returns the answer of a store in memory, which never waits.
     fn at_once<T>(answer: impl Future<Output = T>) -> T {
         let mut answer = std::pin::pin!(answer);
         let mut context = std::task::Context::from_waker(std::task::Waker::noop());
