@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use mcp_revisions_sansio::params::Learned;
+use mcp_revisions_sansio::driver::params::Learned;
 use mcp_wire::Json;
 
 use super::guard::ResourceGuard;

@@ -27,7 +27,7 @@ use crate::transport::panics::lock;
 use mcp_revisions_core::translate::known_method;
 use mcp_revisions_core::{MessageKind, headers, methods, peek};
 use mcp_revisions_sansio::client::{Exchange, NeededSignIn};
-use mcp_revisions_sansio::transport::quotable;
+use mcp_revisions_sansio::driver::quotable;
 
 /// Maximum number of times that a refused request is sent again: for a token, for a scope, for a nonce.
 const REFUSALS: usize = 3;
