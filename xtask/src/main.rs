@@ -83,7 +83,7 @@ fn main() -> ExitCode {
             return command::failure_code(&error).into();
         }
     };
-    // A reader that has seen enough, as `head` does, is no failure.
+    // A reader that has seen enough, as `head` does, is not a failure.
     let _ = std::io::stdout().write_all(text.as_bytes());
     code.into()
 }

@@ -92,7 +92,7 @@ fn side_by_side(replay: &Replay, schemas: &[(String, String)]) -> Vec<Timed> {
     })
 }
 
-/// Prints a line at once; a reader that has seen enough, as `head` does, is no failure.
+/// Prints a line at once; a reader that has seen enough, as `head` does, is not a failure.
 fn tell(line: &str) {
     let _ = writeln!(std::io::stdout(), "{line}");
 }
