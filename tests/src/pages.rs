@@ -16,7 +16,6 @@ pages! {
     Deploy = "../../docs/deploy.md"
     FromRmcp = "../../docs/from-rmcp.md"
     Rules = "../../docs/rules.md"
-    Sansio = "../../docs/sansio.md"
     Server = "../../docs/server.md"
     ServerAuth = "../../docs/server-auth.md"
     SignIn = "../../docs/sign-in.md"
