@@ -14,7 +14,6 @@ pages! {
     Client = "../../docs/client.md"
     Core = "../../docs/core.md"
     Deploy = "../../docs/deploy.md"
-    FromRmcp = "../../docs/from-rmcp.md"
     Rules = "../../docs/rules.md"
     Server = "../../docs/server.md"
     ServerAuth = "../../docs/server-auth.md"
