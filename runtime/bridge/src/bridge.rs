@@ -316,10 +316,7 @@ impl Bridge {
 
     fn finished(self) -> Arc<BridgeSettings> {
         let mut settings = self.settings;
-        let mut layers = Layers::default();
-        if let Some(limit) = settings.clients.rate_limit.clone() {
-            layers.add(move |message| limit.clone().layer(message));
-        }
+        let mut layers = settings.clients.layers();
         layers.append(&settings.layers);
         for rules in self.tools {
             layers.add(move |message| Arc::clone(&rules).apply(message));

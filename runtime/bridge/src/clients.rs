@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use mcp_revisions::layer::Layers;
 use mcp_revisions::sansio::LossHook;
 use mcp_revisions::sansio::server::Server;
 use mcp_revisions::{Limits, RevisionSet, service::boxed};
@@ -116,6 +117,15 @@ impl ClientSettings {
     pub fn with_early_end(mut self, early: impl Future<Output = ()> + Send + 'static) -> Self {
         self.ending = Arc::new(BridgeEnding::early(boxed(early)));
         self
+    }
+
+    /// Returns the layers around messages of clients: the limit of requests.
+    pub(crate) fn layers(&self) -> Layers {
+        let mut layers = Layers::default();
+        if let Some(limit) = self.rate_limit.clone() {
+            layers.add(move |message| limit.clone().layer(message));
+        }
+        layers
     }
 
     /// Returns the number of servers that one owner may have.

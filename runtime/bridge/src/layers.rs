@@ -1,6 +1,6 @@
 //! The layers around the requests of clients: those of the application and of the operator, and within them those of the bridge.
 //!
-//! The first one sees a request first, and its result last. Losses are no layer: messages between layers are of one revision, so
+//! The first one sees a request first, and its result last. Losses are not a layer: messages between layers are of one revision, so
 //! that the connections on both sides record them, and [`Losses`](crate::losses::Losses) has their hook.
 
 use std::sync::Arc;
@@ -25,8 +25,7 @@ pub(crate) fn around_requests(settings: &Arc<BridgeSettings>) -> Layers {
         let shared = Arc::clone(settings);
         layers.add(move |message| share(Arc::clone(&shared), message));
     }
-    let shared = Arc::clone(settings);
-    layers.add(move |message| end_with_bridge(Arc::clone(&shared), message));
+    settings.clients.ending.add_layer(&mut layers);
     if settings.upstream.channel() == Channel::Http {
         let shared = Arc::clone(settings);
         layers.add(move |message| sign_in::sign_in(Arc::clone(&shared), message));
@@ -60,15 +59,6 @@ async fn share(settings: Arc<BridgeSettings>, message: LayerMessage) -> Result<J
         None => cache.keep(key, CacheUsers::Several, &result, changes),
     }
     Ok(result)
-}
-
-/// Gives a request up once the grace of open calls is over.
-async fn end_with_bridge(
-    settings: Arc<BridgeSettings>,
-    message: LayerMessage,
-) -> Result<Json, ErrorObject> {
-    let ending = &settings.clients.ending;
-    ending.unless_over(message.forward()).await?
 }
 
 /// Measures how long the server takes for a request, and counts what it comes to.

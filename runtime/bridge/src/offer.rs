@@ -7,9 +7,9 @@ use mcp_lock::{ServerOffer, read_lists};
 use mcp_revisions::RevisionSet;
 use mcp_revisions::client_transport::{Application, Driver, Handle, RequestReply};
 use mcp_revisions::sansio::client::{Answer, Event, OutgoingRequest};
-use mcp_revisions_core::Revision;
 use mcp_revisions_core::errors::shortened;
-use mcp_wire::{ErrorObject, Json};
+use mcp_revisions_core::{Revision, methods};
+use mcp_wire::{ErrorObject, Json, Map};
 
 use crate::link::negotiate;
 use crate::{Bridge, Error, identity};
@@ -32,9 +32,16 @@ impl Application for OfferReader {
             Event::CustomRequest(call) => (call.token, &*call.method),
             _ => return,
         };
-        let why = format!("the reader of lists answers no `{method}`");
-        let refused = ErrorObject::new(ErrorObject::METHOD_NOT_FOUND, why);
-        server.answer_with(token, None, async move { Err(refused) });
+        let answer = if method == methods::ROOTS_LIST {
+            Ok(Json::of(&Map::from_iter([(
+                "roots",
+                Json::of(&Vec::<Json>::new()),
+            )])))
+        } else {
+            let why = format!("the reader of lists answers no `{method}`");
+            Err(ErrorObject::new(ErrorObject::METHOD_NOT_FOUND, why))
+        };
+        server.answer_with(token, None, async move { answer });
     }
 }
 

@@ -58,8 +58,8 @@ impl MessageOutcome {
         lock(&self.0).revision
     }
 
-    /// Returns why no answer of the server has arrived. Returns `None` if one has, be it an error, for notifications, and at a
-    /// server.
+    /// Returns the error because of which no answer of the server has arrived. Returns `None` if one has, even an error, for
+    /// notifications, and at a server.
     #[must_use]
     pub fn failure(&self) -> Option<Error> {
         lock(&self.0).failure.clone()
@@ -160,7 +160,7 @@ impl LayerMessage {
         self.params
     }
 
-    /// Returns what becomes of the message, to be read once it has been forwarded.
+    /// Returns the outcome of the message, to be read once it has been forwarded.
     #[must_use]
     pub fn outcome(&self) -> MessageOutcome {
         self.outcome.clone()

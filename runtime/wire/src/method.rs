@@ -215,7 +215,7 @@ impl fmt::Debug for AnyValue {
     }
 }
 
-/// What reads and writes itself, and says of which type it is.
+/// A type that reads and writes itself, and has a `TypeId`.
 trait Codec: Decode + Encode + Any {}
 
 impl<T: Decode + Encode + Any> Codec for T {}

@@ -146,7 +146,7 @@ fn on_another_channel(row: &DiffRow) -> &'static str {
     match (row.kind, is_input) {
         (ChangeKind::MethodAdded, true) => "is an entry of inputRequests as well",
         (ChangeKind::MethodAdded, false) => "is sent by itself as well",
-        (_, true) => "is no entry of inputRequests any more",
+        (_, true) => "is no longer an entry of inputRequests",
         (_, false) => "is no longer sent by itself",
     }
 }
@@ -390,14 +390,26 @@ fn is_required(view: &Option<View>) -> bool {
         .is_some_and(|view| view.required == Some(true))
 }
 
-/// Names of methods, those of one family between braces: `tasks/{cancel,get,list}`.
+/// Names of methods, those of one family between braces: `tasks/{cancel,get,list}`; of entries of a server, those of one
+/// method: `tools/call {read,write}`.
 fn braced(methods: &SortedSet<&str>) -> Vec<String> {
-    let family = |method: &str| method.rsplit_once('/').map(|(family, _)| family.to_owned());
-    let mut families: SortedMap<Option<String>, Vec<&str>> = SortedMap::new();
+    let mut entries: SortedMap<&str, Vec<&str>> = SortedMap::new();
+    let mut families: SortedMap<Option<&str>, Vec<&str>> = SortedMap::new();
     for method in methods {
-        families.entry(family(method)).or_default().push(method);
+        if let Some((method, entry)) = method.split_once(' ') {
+            entries.entry(method).or_default().push(entry);
+            continue;
+        }
+        let family = method.rsplit_once('/').map(|(family, _)| family);
+        families.entry(family).or_default().push(method);
     }
-    let mut names: Vec<String> = Vec::new();
+    let of_entries = entries.into_iter();
+    let mut names: Vec<String> = of_entries
+        .map(|(method, all)| match all.as_slice() {
+            [only] => format!("{method} {only}"),
+            several => format!("{method} {{{}}}", several.join(", ")),
+        })
+        .collect();
     for (family, methods) in families {
         match family {
             Some(family) if methods.len() > 1 => {

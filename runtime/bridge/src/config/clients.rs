@@ -14,11 +14,11 @@ use super::Config;
 use super::server::{EntryVariables, ServerEntry, ServerTarget};
 use crate::{Bridge, Error, Gateway, Upstream};
 
-/// Number of bytes that wait on the way between the client and the gateway.
+/// Maximum number of bytes in the queue between the client and the gateway.
 const PIPE: usize = 64 << 10;
-/// Time that calls of a server have which is not in the file any more.
+/// Time that the calls of a server have once its entry is gone.
 const GRACE: Duration = Duration::from_secs(10);
-/// Time that a call waits for a sign-in, which then goes on: other servers are not kept waiting.
+/// Maximum time that a call waits for a sign-in, which then goes on.
 const SIGN_IN_WAIT: Duration = Duration::from_secs(5);
 
 /// The servers of a file of a host, such as `mcp.json`, for a program that calls them as one: a [`Gateway`] in its own process.
@@ -101,11 +101,10 @@ impl Clients {
             .collect()
     }
 
-    /// Returns a client of all servers: its handlers answer them, and its calls are cancelled as any. Servers that were started
-    /// for it end after it.
+    /// Returns a client of all servers. Its handlers answer all of them, and the servers that were started for it end with it.
     ///
     /// # Errors
-    /// Returns an error if two servers have names that are written alike.
+    /// Returns an error if two servers have the same prefix.
     ///
     /// # Panics
     /// Panics outside of a runtime of tokio.
@@ -145,7 +144,7 @@ impl Clients {
         self.gateway.shutdown().await;
     }
 
-    /// Serves the entries of the file, and leaves a server alone whose entry stays.
+    /// Serves the entries of the file. A server whose entry is the same goes on.
     fn serve(&self) -> Result<(), Error> {
         let config = lock(&self.config);
         let mut served = lock(&self.served);

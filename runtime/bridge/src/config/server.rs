@@ -1,4 +1,4 @@
-//! An entry of a file of servers: a command or a URL, and what is set for it alone.
+//! An entry of a file of servers: a command or a URL, and its own settings.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -10,7 +10,7 @@ use tokio::process::Command;
 
 use crate::ToolRules;
 
-/// Variables that every process needs: that an entry of a file names one does not keep it from the other servers.
+/// Variables that every process gets, even if an entry of the file names them.
 const COMMON: [&str; 24] = [
     "PATH",
     "HOME",
@@ -38,7 +38,7 @@ const COMMON: [&str; 24] = [
     "XDG_RUNTIME_DIR",
 ];
 
-/// A server, with what is set for it alone.
+/// A server of a file. It holds a command or a URL, and the settings of this server only.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ServerEntry {
@@ -114,7 +114,7 @@ impl EntrySignIn {
     }
 }
 
-/// The variables that the entries of a file name: each is for the servers that name it. Clones are the same ones.
+/// The variables that the entries of a file name: each is for the servers that name it. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub struct EntryVariables(Arc<Mutex<BTreeSet<String>>>);
 
@@ -139,8 +139,8 @@ impl ServerEntry {
         }
     }
 
-    /// Returns what makes the command that starts the server, with its environment: without the variables of other entries and
-    /// those in `hidden`, unless the entry sets them. Returns `None` for a server that is no process.
+    /// Returns the function that makes the command of the server, with its environment: without the variables of other entries and
+    /// those in `hidden`, unless the entry sets them. Returns `None` for a server at a URL.
     #[must_use]
     pub fn command(
         &self,

@@ -13,6 +13,7 @@ mod uris;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use mcp_revisions::layer::Layers;
 use mcp_revisions::sansio::server::{
     CustomNotification, CustomRequest, IncomingRequest, LogLevel, Notification,
 };
@@ -67,6 +68,8 @@ pub struct GatewayBuilder {
 #[derive(Debug)]
 struct SharedGateway {
     settings: GatewayBuilder,
+    /// The layers around requests of clients.
+    layers: Layers,
     members: Mutex<Vec<Arc<GatewayMember>>>,
     uris: Uris,
     /// Number of changes of the servers.
@@ -112,8 +115,11 @@ impl GatewayBuilder {
     /// Creates the gateway, without servers.
     #[must_use]
     pub fn build(self) -> Gateway {
+        let mut layers = self.clients.layers();
+        self.clients.ending.add_layer(&mut layers);
         Gateway(Arc::new(SharedGateway {
             settings: self,
+            layers,
             members: Mutex::default(),
             uris: Uris::default(),
             changes: watch::Sender::default(),
@@ -225,17 +231,6 @@ pub(crate) fn distinct<'o>(
 }
 
 impl Gateway {
-    /// Counts a request of a client.
-    ///
-    /// # Errors
-    /// Returns the error for a client that has sent too many.
-    fn admit(&self, peer: &Peer) -> Result<(), ErrorObject> {
-        match &self.0.settings.clients.rate_limit {
-            Some(limit) => limit.admit(&peer.session().owner()),
-            None => Ok(()),
-        }
-    }
-
     async fn answer(&self, call: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> {
         match call.method {
             methods::TOOLS_LIST
@@ -262,15 +257,21 @@ impl Gateway {
 
 impl Handler for Gateway {
     async fn call(&self, call: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> {
-        self.admit(&peer)?;
-        let answer = self.answer(call, peer);
-        self.0.settings.clients.ending.unless_over(answer).await?
+        let (gateway, client) = (self.clone(), peer.clone());
+        let answer = self.0.layers.request(call, peer, move |call, _| {
+            let (gateway, client) = (gateway.clone(), client.clone());
+            async move { gateway.answer(call, client).await }
+        });
+        answer.await
     }
 
     async fn custom_request(&self, call: CustomRequest, peer: Peer) -> Result<Json, ErrorObject> {
-        self.admit(&peer)?;
-        let answer = self.answer_custom(call, peer);
-        self.0.settings.clients.ending.unless_over(answer).await?
+        let (gateway, client) = (self.clone(), peer.clone());
+        let answer = self.0.layers.request(call, peer, move |call, _| {
+            let (gateway, client) = (gateway.clone(), client.clone());
+            async move { gateway.answer_custom(call, client).await }
+        });
+        answer.await
     }
 
     fn custom_notification(&self, notice: CustomNotification, session: Session) {

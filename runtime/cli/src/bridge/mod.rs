@@ -106,7 +106,7 @@ impl Arguments {
         }
     }
 
-    /// Returns how clients are served, those of the server of this name if there are several.
+    /// Returns the settings of clients, of the server of this name if there are several.
     fn clients(&self, files: &BridgeFiles, server: Option<&str>) -> ClientSettings {
         let (log, server) = (files.log.clone(), server.map(str::to_owned));
         let mut clients = ClientSettings::new()

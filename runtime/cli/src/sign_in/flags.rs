@@ -284,7 +284,7 @@ impl SignInArguments {
         Ok(FileStore::new(folder(self.auth_store.as_ref())?, &key))
     }
 
-    /// Returns what signs in to a URL; calls wait for it as long as `wait` says, which only `login` sets.
+    /// Returns the provider that signs in to a URL; calls wait for it as long as `wait` says, which only `login` sets.
     pub(crate) fn provider(
         &self,
         http: &Http,
@@ -332,7 +332,7 @@ impl SignInArguments {
         Ok(builder.with_store(store).build())
     }
 
-    /// Returns what asks a server how to sign in, and reports each request to `seen`.
+    /// Returns the provider that asks a server how to sign in, and reports each request to `seen`.
     pub(crate) fn inspector(
         &self,
         http: &Http,

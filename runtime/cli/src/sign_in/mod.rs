@@ -300,7 +300,7 @@ fn line(kept: &StoredSignIn) -> String {
     text
 }
 
-/// Returns how long a token is valid.
+/// Returns the remaining lifetime of a token.
 fn lifetime(end: u64) -> String {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     match end.checked_sub(since.map_or(0, |since| since.as_secs())) {

@@ -10,15 +10,13 @@ pub(crate) mod client;
 #[path = "without_client.rs"]
 pub(crate) mod client;
 #[cfg(feature = "ext-tasks")]
-mod form;
+pub(crate) mod form;
 pub(crate) mod plain;
 #[cfg(all(feature = "server", feature = "ext-tasks"))]
-pub mod server;
+pub(crate) mod server;
 #[cfg(all(feature = "server", not(feature = "ext-tasks")))]
 #[path = "without.rs"]
 pub(crate) mod server;
 mod status;
 
-#[cfg(feature = "ext-tasks")]
-pub use form::*;
 pub use status::TaskStatus;

@@ -250,7 +250,7 @@ fn spelled(value: Json) -> String {
     }
 }
 
-/// Returns what a result takes up.
+/// Returns the number of bytes of a result.
 fn size(key: &CacheKey, result: &Json) -> usize {
     let params = key.params.iter().flatten().map(String::len).sum::<usize>();
     result.text().len() + params + 128

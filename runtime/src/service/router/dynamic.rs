@@ -44,7 +44,7 @@ impl PageCursor for NoArguments {
     }
 }
 
-/// The call of a tool that is known only when a client asks, as the argument of the function that is called with each of them.
+/// The call of a dynamic tool, as an argument of its function.
 #[diagnostic::on_unimplemented(
     message = "the function of `dynamic_tools` takes the call, and not `{Self}`",
     label = "take `mcp::CallToolRequestParams`, which has the name of the tool and its arguments"
@@ -259,10 +259,10 @@ pub(super) fn page_of<T>(
             Error::InvalidParams(why)
         })?,
     };
-    let size = size.unwrap_or(usize::MAX);
+    let most = size.unwrap_or(usize::MAX);
     let mut rest = all.skip(start);
-    let page = rest.by_ref().take(size).collect();
-    let next = rest.next().map(|_| start.saturating_add(size).to_string());
+    let page = rest.by_ref().take(most).collect();
+    let next = rest.next().map(|_| start.saturating_add(most).to_string());
     Ok((page, next))
 }
 

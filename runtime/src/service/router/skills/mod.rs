@@ -267,7 +267,7 @@ impl Router {
                 read,
             };
             let is_free = self.resources.add(&file.uri, registered);
-            self.taken(is_free, "resources", &file.uri);
+            self.report_taken(is_free, "resources", &file.uri);
         }
         let index = Arc::new(index);
         for method in ext::METHODS {
