@@ -124,7 +124,7 @@ fn check(
             .for_each(|note| stderr::tell(&format!("{}: {note}\n", server.name)));
         now.servers.insert(server.name, server.offer);
     }
-    // One server is the one of the lock, whatever both are called.
+    // One server is the one of the lock, under either name.
     if let ([(called, _)], [(name, _)]) = (
         &*now.servers.iter().collect::<Vec<_>>(),
         &*known.servers.iter().collect::<Vec<_>>(),
