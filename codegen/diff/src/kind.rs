@@ -233,13 +233,13 @@ kinds! {
         "2025-11-25..2026-07-28: notice of when the HTTP+SSE transport goes";
     TextChanged = "text-changed", crate Patch, CHANGED up, CHANGED down:
         "A text of a server that a model reads: a description, a title, the instructions.",
-        "Nobody rejects it. A model that reads the new text may act otherwise than people reviewed.",
-        "Read both texts before the new one reaches a model: it can carry instructions of somebody else.",
+        "No peer rejects it. A model that reads the new text may act otherwise than people reviewed.",
+        "Read both texts before the new one reaches a model: it can carry instructions of an attacker.",
         "a description of a tool that asks for the user's files as well";
     HintWeakened = "hint-weakened", crate Patch, CHANGED up, CHANGED down:
         "A tool promises less than before: readOnlyHint or idempotentHint is not true any more, destructiveHint or openWorldHint not false.",
         "Hosts that run the tool without asking because of the hint.",
-        "Review the tool anew; ask before calls of it.",
+        "Review the tool again; ask before calls of it.",
         "readOnlyHint of a tool gone";
     HiddenCharacters = "hidden-characters", crate Patch, CHANGED up, CHANGED down:
         "A text of a server has characters that show nothing: zero-width ones, direction marks, tags, control codes.",

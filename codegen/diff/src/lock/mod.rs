@@ -42,7 +42,7 @@ pub(crate) struct LockText {
 pub(crate) struct LockedEntry {
     /// The message that uses it, as a wire path names it: `tools/call weather`.
     call: String,
-    /// The message that lists it, likewise: `tools/list weather`.
+    /// The message that lists it: `tools/list weather`.
     listed: String,
     /// The heading of its changes: `tool weather`.
     area: String,

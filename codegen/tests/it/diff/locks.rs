@@ -25,7 +25,12 @@ fn diff(old: Value, new: Value) -> Diff {
 }
 
 fn object(properties: Value, required: Value) -> Value {
-    json!({ "type": "object", "properties": properties, "required": required })
+    let mut schema = json!({ "type": "object", "properties": properties });
+    // A list of none is no list in draft-04.
+    if required != json!([]) {
+        schema["required"] = required;
+    }
+    schema
 }
 
 /// Changes of a schema: a value that only the old one admits, and one that only the new one does; null for none.
