@@ -196,11 +196,10 @@ fn a_change_of_a_server_is_found_by_a_check_and_by_a_diff() {
     );
     assert_eq!(diff.code, 1, "{}", diff.err);
     // The annotation is at the tool in the new file.
-    let line = std::fs::read_to_string(&now).unwrap();
-    let line = 1 + line
-        .lines()
-        .position(|line| line.contains(r#""mode": {"#))
-        .unwrap();
+    let text = std::fs::read_to_string(&now).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let line = lines.iter().rposition(|line| line.contains(r#""mode": {"#));
+    let line = 1 + line.unwrap();
     assert!(
         diff.out.contains(&format!("now.lock.json,line={line},")),
         "{}",
