@@ -18,6 +18,7 @@ use mcp_revisions::service::client::{FileStore, StoreError, TokenStore as _};
 use serde_json::json;
 
 use crate::SubcommandOutcome;
+pub(crate) use check::{inspect, lines as forecast_lines};
 pub(crate) use entry::EntrySignIn;
 pub(crate) use flags::{HEADING, SignInArguments, SignInMode};
 
