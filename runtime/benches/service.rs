@@ -55,7 +55,7 @@ async fn by_hand(call: IncomingRequest, _: Peer) -> Result<Json, ErrorObject> {
                 params.map_err(|error| errors::invalid_params(&error.to_string()).error)?;
             Ok(Json::of(&result(&params.name)))
         }
-        other => Err(errors::method_not_found(other, call.peer.lifecycle()).error),
+        other => Err(errors::method_not_found(other, call.revision.lifecycle()).error),
     }
 }
 

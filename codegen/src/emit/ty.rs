@@ -52,7 +52,7 @@ pub(crate) fn rust_type(ty: &Ty) -> TokenStream {
             Ok(path) => quote!(#path),
             // Checked where the rule was read; a bad one shows as what it is.
             Err(_) => quote!(compile_error!(
-                "a runtime type in spec/names.toml is no path"
+                "a runtime type in spec/names.toml is not a path"
             )),
         },
     }

@@ -22,7 +22,7 @@ fn check_package(name: &str) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::usage(
-        format!("`{name}` is no name for a package"),
+        format!("`{name}` is not a valid package name"),
         "letters, digits, `-` and `_`, a letter first: `mcp-draft`",
     ))
 }

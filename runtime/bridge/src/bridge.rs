@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use mcp_lock::ServerOffer;
 use mcp_revisions::layer::{LayerMessage, Layers};
 use mcp_revisions::sansio::server::TaskOptions;
 use mcp_revisions::service::client::cache::Cache;
@@ -12,6 +13,7 @@ use mcp_wire::{ErrorObject, Json};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::gateway::name_questions;
+use crate::lock::{LockMode, OfferLock};
 use crate::servers::{ServerPool, Servers};
 use crate::settings::BridgeSettings;
 use crate::{ClientSettings, Error, Proxy, Service, ToolRules, Upstream};
@@ -21,7 +23,7 @@ const CACHE_BYTES: usize = 16 << 20;
 
 /// A proxy to an upstream server, before it serves.
 pub struct Bridge {
-    settings: BridgeSettings,
+    pub(crate) settings: BridgeSettings,
     tools: Vec<Arc<ToolRules>>,
 }
 
@@ -47,6 +49,7 @@ impl Bridge {
             upstream_revisions: RevisionSet::all(),
             start_timeout: Duration::from_secs(60),
             layers: Layers::default(),
+            lock: None,
             client_info: None,
             idle: Duration::from_secs(1_800),
             pool: Arc::default(),
@@ -151,6 +154,14 @@ impl Bridge {
     #[must_use]
     pub fn with_tool_rules(mut self, rules: ToolRules) -> Self {
         self.tools.push(Arc::new(rules));
+        self
+    }
+
+    /// Compares what the upstream server offers with what people reviewed, within all layers: what differs is logged, left out
+    /// or refused. By default clients get all that it offers.
+    #[must_use]
+    pub fn with_lock(mut self, offer: ServerOffer, mode: LockMode) -> Self {
+        self.settings.lock = Some(Arc::new(OfferLock::new(offer, mode)));
         self
     }
 
@@ -309,6 +320,9 @@ impl Bridge {
         layers.append(&settings.layers);
         for rules in self.tools {
             layers.add(move |message| Arc::clone(&rules).apply(message));
+        }
+        if let (Some(lock), name) = (settings.lock.clone(), settings.name.clone()) {
+            layers.add(move |message| Arc::clone(&lock).apply(message, name.clone()));
         }
         settings.layers = layers;
         settings.http = settings.http.with_idle_timeout(settings.idle);

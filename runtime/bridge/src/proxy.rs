@@ -235,7 +235,7 @@ impl Proxy {
         let IncomingRequest {
             method,
             params,
-            peer: revision,
+            revision,
             caller,
             log_level,
             progress_token,

@@ -221,7 +221,7 @@ pub struct IncomingRequest<Method = &'static str> {
     /// The params, in the application's revision; `{}` if there were none.
     pub params: Json,
     /// The revision of the peer.
-    pub peer: Revision,
+    pub revision: Revision,
     /// The peer's identity and capabilities.
     pub caller: Arc<Caller>,
     /// The request of the application to which it belongs, if that is known; `None` at a server.
@@ -244,7 +244,7 @@ impl<Method> IncomingRequest<Method> {
         token: Token,
         method: Method,
         params: Json,
-        peer: Revision,
+        revision: Revision,
         caller: Arc<Caller>,
     ) -> Self {
         Self {
@@ -253,7 +253,7 @@ impl<Method> IncomingRequest<Method> {
             exchange: Exchange::NONE,
             method,
             params,
-            peer,
+            revision,
             caller,
             about: None,
             log_level: None,
@@ -280,7 +280,7 @@ pub struct Notification<Method = &'static str> {
     /// The params, in the application's revision.
     pub params: Json,
     /// The revision of the peer.
-    pub peer: Revision,
+    pub revision: Revision,
     /// The request of the application that it belongs to: by its progress token, or by the stream that it came in.
     pub about: Option<Token>,
     /// The losses on the way to the application's revision.

@@ -61,13 +61,13 @@ fn walk(schema: Json, path: &mut Vec<String>, found: &mut Vec<Param>) -> Result<
             let kind = property.read_member::<String>("type");
             if !matches!(kind.as_deref(), Some("string" | "integer" | "boolean")) {
                 return Err(format!(
-                    "`{WORD}` at `{}`, which is no string, integer or boolean",
+                    "`{WORD}` at `{}`, which is not a string, an integer or a boolean",
                     path.join(".")
                 ));
             }
             if !is_token(&header_name) {
                 return Err(format!(
-                    "`{WORD}` at `{}` is no name of a header",
+                    "`{WORD}` at `{}` is not a header name",
                     path.join(".")
                 ));
             }

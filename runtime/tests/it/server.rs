@@ -159,7 +159,7 @@ fn a_call_is_in_the_words_of_the_application_and_its_answer_in_those_of_the_peer
     let received = server.receive(&mut channel, None, text.as_bytes(), NOW);
     let call = calls(&received).remove(0);
     assert_eq!(
-        (call.method, call.peer),
+        (call.method, call.revision),
         ("tools/list", Revision::V2026_07_28)
     );
     assert_eq!(call.params.text(), "{}");

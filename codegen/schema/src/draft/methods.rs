@@ -212,7 +212,7 @@ impl<'m> Pairing<'m> {
         let open = format!(
             "expected a method of its own for each message of one side, found `{name}` for {messages}"
         );
-        let answer = format!("`{name}` is no method that is known; {messages} are types");
+        let answer = format!("`{name}` is not a known method; {messages} are types");
         let at = format!("{place}/properties/method/const");
         let replace = format!("replace = {}", quoted(&format!("{name}2")));
         let expect = Value::from(name).to_string();

@@ -87,7 +87,7 @@ fn plain(name: &str) -> String {
 /// Returns why no type can have this name in Rust, in any schema; `None` if one can.
 pub(super) fn unsupported(name: &str) -> Option<&'static str> {
     if !naming::is_identifier(name) {
-        return Some("is no name that Rust takes");
+        return Some("is not a name that Rust takes");
     }
     taken::is_taken(name).then_some("is a name that generated code has for something else")
 }

@@ -357,7 +357,7 @@ impl Rules {
                 return None;
             }
             let problem = format!(
-                "{known:?} are no strings whose Rust names differ, `{OTHER}` not among them"
+                "{known:?}: expected strings with distinct Rust names, `{OTHER}` not among them"
             );
             let help =
                 "list the known strings, each once; one that Rust cannot name is any other string";

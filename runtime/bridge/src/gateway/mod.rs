@@ -262,7 +262,7 @@ impl Gateway {
             methods::RESOURCES_READ => self.read(call, peer).await,
             methods::COMPLETION_COMPLETE => self.complete(call, peer).await,
             methods::SUBSCRIPTIONS_LISTEN => self.listen(call, peer).await,
-            method => Err(errors::method_not_found(method, call.peer.lifecycle()).error),
+            method => Err(errors::method_not_found(method, call.revision.lifecycle()).error),
         }
     }
 
@@ -270,7 +270,7 @@ impl Gateway {
     async fn answer_custom(&self, call: CustomRequest, peer: Peer) -> Result<Json, ErrorObject> {
         match self.members().as_slice() {
             [only] => only.proxy.custom_request(call, peer).await,
-            _ => Err(errors::method_not_found(&call.method, call.peer.lifecycle()).error),
+            _ => Err(errors::method_not_found(&call.method, call.revision.lifecycle()).error),
         }
     }
 }

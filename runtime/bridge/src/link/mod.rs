@@ -2,7 +2,7 @@
 
 mod asked;
 mod listeners;
-mod negotiate;
+pub(crate) mod negotiate;
 mod notices;
 mod proxied;
 mod questions;
@@ -88,7 +88,7 @@ impl ServerLink {
         }
         let (handle, facts) = connected?;
         // A server of the per-request lifecycle is not asked again.
-        let facts = match known {
+        let mut facts = match known {
             Some(known) if facts.result.is_none() => known,
             _ => facts,
         };
@@ -102,10 +102,13 @@ impl ServerLink {
         if facts.result.is_none() {
             link.close().await;
             let revision = facts.revision;
-            return Err(settings.unusable(&format!(
-                "it speaks {revision}, and refuses `{}`: its capabilities are not known",
-                methods::SERVER_DISCOVER
-            )));
+            return Err(settings.silent(revision));
+        }
+        if let Some(lock) = &settings.lock
+            && let Err(differs) = lock.admit(settings, &mut facts)
+        {
+            link.close().await;
+            return Err(differs);
         }
         if app.is_none() {
             link.profile = Some(settings.profile(&facts)?);

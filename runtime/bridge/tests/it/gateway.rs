@@ -87,7 +87,7 @@ impl Handler for Everything {
                 }
                 name => json!({ "content": [said(format!("{name} of {}", self.own[0])), link] }),
             },
-            method => return Err(errors::method_not_found(method, call.peer.lifecycle()).error),
+            method => return Err(errors::method_not_found(method, call.revision.lifecycle()).error),
         };
         Ok(Json::from(result))
     }

@@ -469,7 +469,7 @@ impl Handler for Shared {
         if call.method == "tools/list" {
             let tool = |name: &str, support: &str| {
                 let mut tool = json!({ "name": name, "inputSchema": { "type": "object" } });
-                if call.peer == CORE {
+                if call.revision == CORE {
                     tool["execution"] = json!({ "taskSupport": support });
                 }
                 tool
@@ -480,14 +480,14 @@ impl Handler for Shared {
                 tool("quiet", "required"),
             ];
             let mut result = json!({ "tools": tools });
-            if call.peer != CORE {
+            if call.revision != CORE {
                 result["resultType"] = json!("complete");
                 result["ttlMs"] = json!(0);
                 result["cacheScope"] = json!("private");
             }
             return Ok(Json::from(result));
         }
-        let result = match call.peer {
+        let result = match call.revision {
             CORE => self.0.core(call.method, &params, peer).await,
             _ => {
                 let capabilities = call.caller.capabilities.as_ref();

@@ -5,19 +5,19 @@ use std::path::PathBuf;
 
 use clap::parser::ValueSource;
 use clap::{ArgGroup, ArgMatches, Args, Command, ValueEnum};
-use mcp_revisions::service::client::Http;
 use mcp_revisions_core::{Revision, Severity};
 
 use super::guard::{self, GuardArguments};
 use super::listen::{Listen, PATH};
 use super::log;
+use super::reach::UpstreamArguments;
 use super::tools::ToolArguments;
 use crate::convert::UnknownFieldsArgument;
-use crate::sign_in::{self, SignInArguments, SignInMode};
+use crate::sign_in::{self, SignInMode};
 
 /// The headings of options, which say where an option has an effect.
 const FILE: &str = "Servers of a file";
-const URL: &str = "Server at a URL";
+pub(super) const URL: &str = "Server at a URL";
 const LISTENER: &str = "HTTP listener";
 const LOAD: &str = "Limits, and results that are kept";
 const LOGS: &str = "Losses, logs and records";
@@ -52,12 +52,8 @@ pub(crate) struct Arguments {
     /// Speak this protocol revision with the server [default: that of each client, else the nearest that the server supports]
     #[arg(long, value_name = "ID", value_parser = negotiated)]
     pub(super) upstream_revision: Option<Revision>,
-    /// Wait this many seconds for a server that starts, before its client gets an error [default: 60]
-    ///
-    /// The time counts from the start of the process, or from the first request to the URL, until the server has said which
-    /// revision it speaks. Commands that download packages or images, such as `npx`, `uvx` or `docker run`, may need more.
-    #[arg(long, value_name = "SECONDS", value_parser = number)]
-    pub(super) start_timeout: Option<usize>,
+    #[command(flatten)]
+    pub(super) reach: UpstreamArguments,
     /// Drop or preserve fields that only the newer revision defines
     #[arg(long, default_value = "drop")]
     pub(super) unknown_fields: UnknownFieldsArgument,
@@ -73,19 +69,6 @@ pub(crate) struct Arguments {
     /// files are readable by their owner only.
     #[arg(long, help_heading = LOGS, value_name = "FILE")]
     pub(super) record: Option<String>,
-    /// Send this header with each request to the server's URL, such as `Accept-Language: en`
-    ///
-    /// Headers that the transport or MCP sets, such as `Host` or `Mcp-Session-Id`, are refused.
-    ///
-    /// Other users of the machine can read command lines: pass secrets with --header-env.
-    #[arg(long, help_heading = URL, value_name = "NAME:VALUE", value_parser = header, conflicts_with = "command")]
-    pub(super) header: Vec<(String, String)>,
-    /// Send this header with the value of an environment variable, such as `Authorization=MCP_TOKEN`
-    #[arg(long, help_heading = URL, value_name = "NAME=VARIABLE", value_parser = header_env, conflicts_with = "command")]
-    pub(super) header_env: Vec<(String, String)>,
-    /// Send the server no cookies that it has set [default: they are kept per session]
-    #[arg(long, help_heading = URL)]
-    pub(super) no_cookies: bool,
     /// Start a server for each connection of 2026-07-28 clients to an HTTP listener
     ///
     /// Without this option, 2026-07-28 clients of one address that send the same `clientInfo` and the same capabilities
@@ -157,8 +140,6 @@ pub(crate) struct Arguments {
     pub(super) metrics: Option<String>,
     #[command(flatten)]
     pub(super) guard: GuardArguments,
-    #[command(flatten)]
-    pub(super) sign_in: SignInArguments,
 }
 
 impl Arguments {
@@ -218,7 +199,7 @@ impl Arguments {
     /// Returns whether the bridge signs in to servers without credentials of their own: for a stdio client, which is one person,
     /// and for the clients of a listener only if its user says so and no other machine can reach it.
     pub(super) fn signs_in(&self) -> anyhow::Result<bool> {
-        match (self.sign_in.auth, &self.listen) {
+        match (self.reach.sign_in.auth, &self.listen) {
             (SignInMode::Off, _) | (SignInMode::Auto, Listen::Http(..)) => Ok(false),
             (SignInMode::Device, Listen::Http(..)) => {
                 let why = "--auth device is the sign-in of one person: sign in for the clients of a listener with --auth shared";
@@ -272,19 +253,6 @@ fn first_positional(words: &[OsString], from: usize, command: &Command) -> Optio
     None
 }
 
-/// Parses a header of the command line.
-fn header(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once(':').ok_or("expected NAME:VALUE")?;
-    checked(name, value)
-}
-
-/// Checks a header before a client waits for the server.
-fn checked(name: &str, value: &str) -> Result<(String, String), String> {
-    let (name, value) = (name.trim(), value.trim());
-    Http::check_header(name, value).map_err(|why| why.to_string())?;
-    Ok((name.to_owned(), value.to_owned()))
-}
-
 /// Parses a revision that peers can negotiate: a candidate is converted as the release that it became, and never spoken.
 fn negotiated(text: &str) -> Result<Revision, String> {
     let all = Revision::NEGOTIATED.iter();
@@ -297,17 +265,8 @@ fn negotiated(text: &str) -> Result<Revision, String> {
         })
 }
 
-/// Parses a header whose value is in the environment.
-fn header_env(text: &str) -> Result<(String, String), String> {
-    let (name, variable) = text.split_once('=').ok_or("expected NAME=VARIABLE")?;
-    match std::env::var(variable) {
-        Ok(value) => checked(name, &value),
-        Err(why) => Err(format!("environment variable `{variable}`: {why}")),
-    }
-}
-
 /// Parses a limit, which nothing would pass if it were zero.
-fn number(text: &str) -> Result<usize, String> {
+pub(super) fn number(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(number) if number > 0 => Ok(number),
         _ => Err("expected a whole number, 1 or more".to_owned()),

@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use mcp_bridge::{Bridge, Gateway, ToolRules, Upstream};
-use mcp_revisions::service::client::Child;
+use mcp_revisions::service::client::{Child, Http};
 use tokio::process::Command;
 use tracing::{info, warn};
 
-use super::{Arguments, BACKPLANE, BridgeFiles, log};
+use super::reach::Reach;
+use super::{Arguments, BridgeFiles, log};
 use crate::sign_in::EntrySignIn;
 use crate::stderr;
 
@@ -73,7 +74,7 @@ pub(super) enum ServerTarget {
 }
 
 /// The variables that the entries of a file name: each is for the servers that name it.
-pub(super) type NamedVariables = Arc<Mutex<BTreeSet<String>>>;
+pub(crate) type NamedVariables = Arc<Mutex<BTreeSet<String>>>;
 
 impl ServerEntry {
     pub(super) fn new(name: &str, target: ServerTarget) -> Self {
@@ -112,81 +113,95 @@ impl ServerEntry {
     }
 
     /// Returns the name of the server where there are others.
-    fn label<'e>(&'e self, arguments: &Arguments) -> Option<&'e str> {
-        arguments.config.as_ref().map(|_| &*self.name)
+    fn label<'e>(&'e self, reach: &Reach<'_>) -> Option<&'e str> {
+        reach.is_of_file.then_some(&*self.name)
     }
 
     /// Returns the way to the server.
     ///
     /// # Errors
     /// Returns why there is none, such as a file of certificates that cannot be read.
-    fn upstream(&self, arguments: &Arguments, files: &BridgeFiles) -> anyhow::Result<Upstream> {
-        let upstream = match &self.target {
+    pub(crate) fn upstream(&self, reach: &Reach<'_>) -> anyhow::Result<Upstream> {
+        Ok(match &self.target {
             ServerTarget::Wrong(why) => Upstream::unusable(&self.name, why),
-            ServerTarget::Url { url, headers } => {
-                let mut sign_in = arguments.sign_in.for_entry(&self.sign_in);
-                if arguments.config.is_some() {
-                    sign_in = sign_in.of_several();
-                }
-                let own = |name: &str| headers.iter().any(|(it, _)| it.eq_ignore_ascii_case(name));
-                let given = arguments.header.iter().chain(&arguments.header_env);
-                let sent = given.filter(|(name, _)| !own(name)).chain(headers);
-                let headers: Vec<_> = sent.collect();
-                let mut http = sign_in.http(url)?;
-                if arguments.no_cookies {
-                    http = http.without_cookies();
-                }
-                for (name, value) in &headers {
-                    http = http.with_header(name, value);
-                }
-                let is_credential =
-                    |(name, _): &&(String, String)| name.eq_ignore_ascii_case("authorization");
-                if arguments.signs_in()? && !headers.iter().any(is_credential) {
-                    let oauth = sign_in.provider(&http, url, None)?;
-                    http = http.with_authorization(oauth);
-                }
-                Upstream::url(http)
-            }
+            ServerTarget::Url { url, headers } => Upstream::url(self.http(url, headers, reach)?),
             ServerTarget::Process {
                 command,
                 env,
                 folder,
             } => {
-                let start = self.process(command, env, folder.as_deref(), arguments, files);
+                let (server, format) = (self.label(reach).map(str::to_owned), reach.log_format);
+                // A server that waits for the reader of standard error would keep its client waiting; and its last lines tell the
+                // client why it has ended.
+                let tell = move |line: &str| match (&server, format) {
+                    (server, log::LogFormat::Json) => {
+                        info!(server, line, "standard error of a server");
+                    }
+                    (Some(server), log::LogFormat::Text) => {
+                        stderr::tell_of_server(&format!("{server}: {line}"));
+                    }
+                    (None, log::LogFormat::Text) => stderr::tell_of_server(line),
+                };
+                let start = self.process((command, env, folder.as_deref()), reach, tell);
                 Upstream::child(&self.name, start)
             }
-        };
-        Ok(match files.record.clone() {
-            Some(record) => upstream.with_tap(move || Ok(record.tap())),
-            None => upstream,
         })
     }
 
-    /// Returns what sets up the process of the server.
-    fn process(
+    /// Returns the way to a server at a URL, with its headers and its sign-in.
+    ///
+    /// # Errors
+    /// Returns an error for a file of certificates or a key that cannot be read.
+    pub(crate) fn http(
         &self,
-        command: &[String],
-        env: &BTreeMap<String, Option<String>>,
-        folder: Option<&str>,
-        arguments: &Arguments,
-        files: &BridgeFiles,
-    ) -> impl Fn() -> Child + use<> {
+        url: &str,
+        headers: &[(String, String)],
+        reach: &Reach<'_>,
+    ) -> anyhow::Result<Http> {
+        let arguments = reach.arguments;
+        let mut sign_in = arguments.sign_in.for_entry(&self.sign_in);
+        if reach.is_of_file {
+            sign_in = sign_in.of_several();
+        }
+        let own = |name: &str| headers.iter().any(|(it, _)| it.eq_ignore_ascii_case(name));
+        let given = arguments.header.iter().chain(&arguments.header_env);
+        let sent = given.filter(|(name, _)| !own(name)).chain(headers);
+        let headers: Vec<_> = sent.collect();
+        let mut http = sign_in.http(url)?;
+        if arguments.no_cookies {
+            http = http.without_cookies();
+        }
+        for (name, value) in &headers {
+            http = http.with_header(name, value);
+        }
+        let is_credential =
+            |(name, _): &&(String, String)| name.eq_ignore_ascii_case("authorization");
+        if reach.signs_in && !headers.iter().any(is_credential) {
+            let oauth = sign_in.provider(&http, url, None)?;
+            http = http.with_authorization(oauth);
+        }
+        Ok(http)
+    }
+
+    /// Returns what sets up the process of the server: its command, environment and folder. `tell` gets the lines of its standard
+    /// error.
+    pub(crate) fn process<T: Fn(&str) + Clone + Send + Sync + 'static>(
+        &self,
+        (command, env, folder): (&[String], &BTreeMap<String, Option<String>>, Option<&str>),
+        reach: &Reach<'_>,
+        tell: T,
+    ) -> impl Fn() -> Child + use<T> + Send + Sync + 'static {
         let (program, words) = match command.split_first() {
             Some((program, words)) => (program.clone(), words.to_vec()),
             None => Default::default(),
         };
         let (env, folder) = (env.clone(), folder.map(str::to_owned));
-        let secret = arguments.guard.guard_client_secret_env.clone();
-        let (own, named) = (self.variables.clone(), Arc::clone(&files.variables));
-        let (server, format) = (
-            self.label(arguments).map(str::to_owned),
-            arguments.log_format,
-        );
+        let secrets = reach.secrets.clone();
+        let (own, named) = (self.variables.clone(), Arc::clone(&reach.variables));
         move || {
             let mut command = Command::new(&program);
             command.args(&words);
-            // Secrets of the bridge: the password of the store, and that of the client that introspects tokens.
-            for variable in [Some(BACKPLANE), secret.as_deref()].into_iter().flatten() {
+            for variable in &secrets {
                 command.env_remove(variable);
             }
             // Those of other servers of the file.
@@ -205,18 +220,7 @@ impl ServerEntry {
             if let Some(folder) = &folder {
                 command.current_dir(folder);
             }
-            let (child, server) = (Child::new(command), server.clone());
-            // A server that waits for the reader of standard error would keep its client waiting; and its last lines tell the client
-            // why it has ended.
-            child.on_error_line(move |line| match (&server, format) {
-                (server, log::LogFormat::Json) => {
-                    info!(server, line, "standard error of a server");
-                }
-                (Some(server), log::LogFormat::Text) => {
-                    stderr::tell_of_server(&format!("{server}: {line}"));
-                }
-                (None, log::LogFormat::Text) => stderr::tell_of_server(line),
-            })
+            Child::new(command).on_error_line(tell.clone())
         }
     }
 
@@ -229,10 +233,15 @@ impl ServerEntry {
         arguments: &Arguments,
         files: &BridgeFiles,
     ) -> anyhow::Result<Bridge> {
-        let upstream = self.upstream(arguments, files)?;
+        let signs_in = arguments.signs_in()?;
+        let reach = arguments.reach(files, signs_in);
+        let mut upstream = self.upstream(&reach)?;
+        if let Some(record) = files.record.clone() {
+            upstream = upstream.with_tap(move || Ok(record.tap()));
+        }
         let address = upstream.name().to_owned();
         let mut bridge = Bridge::new(upstream);
-        let label = self.label(arguments);
+        let label = self.label(&reach);
         if let Some(name) = label {
             bridge = bridge.with_name(name);
             let mut rules = arguments.tools.rules();
@@ -248,8 +257,7 @@ impl ServerEntry {
                 Some(file) => format!("{} --config {}", self.name, file.display()),
                 None => address,
             };
-            let is_used = arguments.signs_in()?;
-            let shares = if is_used {
+            let shares = if signs_in {
                 ""
             } else {
                 ", and give the bridge --auth shared"
@@ -279,6 +287,7 @@ impl ServerEntry {
             bridge = bridge.with_isolation();
         }
         let given = arguments
+            .reach
             .start_timeout
             .map(|it| Duration::from_secs(it as u64));
         if let Some(time) = self.start_timeout.or(given) {

@@ -93,7 +93,7 @@ pub(super) fn options(
     } else {
         hosts.iter().fold(options, http::Options::allow_host)
     };
-    let options = match arguments.guard.guard(&arguments.sign_in)? {
+    let options = match arguments.guard.guard(&arguments.reach.sign_in)? {
         Some((guard, host)) => options.with_guard(guard).allow_host(host),
         None => options,
     };

@@ -9,6 +9,7 @@ mod listen;
 mod log;
 mod loss_log;
 mod metrics;
+pub(crate) mod reach;
 mod record;
 #[cfg_attr(not(feature = "redis"), path = "without_replicas.rs")]
 mod replicas;
@@ -31,6 +32,7 @@ pub(crate) use arguments::{Arguments, with_separator};
 use entry::{NamedVariables, ServerEntry};
 use listen::Listen;
 use loss_log::LossLog;
+use reach::Reach;
 use record::TrafficRecord;
 
 /// Environment variable with the URL of the store that bridges share.
@@ -91,6 +93,20 @@ pub(crate) fn run(arguments: &Arguments, given: &ArgMatches) -> anyhow::Result<S
 }
 
 impl Arguments {
+    /// Returns how servers are reached.
+    fn reach(&self, files: &BridgeFiles, signs_in: bool) -> Reach<'_> {
+        // The password of the store, and that of the client that introspects tokens.
+        let guard = self.guard.guard_client_secret_env.clone();
+        Reach {
+            arguments: &self.reach,
+            is_of_file: self.config.is_some(),
+            signs_in,
+            secrets: guard.into_iter().chain([BACKPLANE.to_owned()]).collect(),
+            variables: Arc::clone(&files.variables),
+            log_format: self.log_format,
+        }
+    }
+
     /// Returns how clients are served, those of the server of this name if there are several.
     fn clients(&self, files: &BridgeFiles, server: Option<&str>) -> ClientSettings {
         let (log, server) = (files.log.clone(), server.map(str::to_owned));

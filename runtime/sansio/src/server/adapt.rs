@@ -118,7 +118,7 @@ impl Connection<Server> {
         };
         pending.is_adapted = true;
         let exchange = pending.exchange;
-        let body = write::response(&pending.id, &self.role.signed(result, pending.peer));
+        let body = write::response(&pending.id, &self.role.signed(result, pending.revision));
         self.state.suspend(token);
         self.state.end_exchange(exchange);
         // The client may retry as soon as it has the answer: the transport has to know the ticket by then.
@@ -167,7 +167,7 @@ impl Connection<Server> {
         };
         let exchange = pending.map(|pending| pending.exchange);
         let peer = pending
-            .map(|pending| pending.peer)
+            .map(|pending| pending.revision)
             .or(self.session_revision())
             .unwrap_or(self.role.app());
         let method = self.role.translator.peer_name(method, peer);

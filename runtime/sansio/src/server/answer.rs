@@ -59,10 +59,10 @@ impl Connection<Server> {
             self.answer_as_is(token, result);
             return SendOutcome::of(Fate::Sent);
         }
-        let (method, peer) = (pending.method, pending.peer);
+        let (method, peer) = (pending.method, pending.revision);
         let result = match result {
             Ok(result) if result.kind() != Kind::Object => {
-                Err(errors::internal("the server gave a result that is no object").error)
+                Err(errors::internal("the server returned a result that is not an object").error)
             }
             Ok(result) => match undeclared(&result, &pending.caller, peer) {
                 Some(error) => Err(error),
@@ -181,7 +181,7 @@ impl Connection<Server> {
         let Some(pending) = self.state.get(token) else {
             return SendOutcome::of(Fate::Unknown);
         };
-        let (method, peer) = (pending.method, pending.peer);
+        let (method, peer) = (pending.method, pending.revision);
         let translator = &self.role.translator;
         let translated = translator.report(method, peer, Some(&pending.id), translated);
         let (result, losses, fate) = match translated {
@@ -264,12 +264,12 @@ impl Connection<Server> {
         }
         let (body, status) = match result {
             Ok(result) => {
-                let result = self.role.signed(result, pending.peer);
+                let result = self.role.signed(result, pending.revision);
                 (write::response(&pending.id, &result), 200)
             }
             Err(error) => {
                 let code = error.code.as_i64().unwrap_or_default();
-                let status = errors::status(code, pending.peer.lifecycle());
+                let status = errors::status(code, pending.revision.lifecycle());
                 (write::error(Some(&pending.id), &error), status)
             }
         };

@@ -54,7 +54,7 @@ impl Connection<Server> {
             ..
         } = ask;
         let (about, params) = (*about, params.as_ref());
-        let peer = about.and_then(|token| Some(self.state.get(token)?.peer));
+        let peer = about.and_then(|token| Some(self.state.get(token)?.revision));
         let peer = peer.or(self.session_revision());
         if self.role.passes_as_is(method, peer) {
             return self.ask_other(key, about, (method, params), now);
@@ -66,7 +66,7 @@ impl Connection<Server> {
         let call = about.filter(|token| !self.state.own.contains_key(token));
         if let Some(pending) = call.and_then(|token| self.state.get_mut(token))
             && pending.subject.is_none()
-            && !is_handshake(pending.peer)
+            && !is_handshake(pending.revision)
         {
             pending.subject = pending.params.clone();
         }
@@ -74,7 +74,7 @@ impl Connection<Server> {
             Some(None) => return refused(over()),
             told => told.flatten(),
         };
-        let about_peer = told.as_ref().map(|told| told.peer);
+        let about_peer = told.as_ref().map(|told| told.revision);
         let peer = about_peer.or(self.session_revision());
         let empty = no_params();
         let given = params.unwrap_or(&empty);
@@ -131,7 +131,7 @@ impl Connection<Server> {
     ) -> SendOutcome {
         let about_peer = match about.map(|token| self.state.get(token)) {
             Some(None) => return refused(over()),
-            Some(Some(pending)) => Some(pending.peer),
+            Some(Some(pending)) => Some(pending.revision),
             None => None,
         };
         let peer = about_peer.or(self.session_revision());
@@ -160,7 +160,7 @@ impl Connection<Server> {
         let pending = about.and_then(|token| self.state.get(token));
         let exchange = pending.map(|pending| pending.exchange);
         let peer = pending
-            .map(|pending| pending.peer)
+            .map(|pending| pending.revision)
             .or(self.session_revision());
         let Some(peer) = peer.filter(|_| self.state.asked.len() < most) else {
             return Err(errors::too_many_pending(most).error);
@@ -169,7 +169,7 @@ impl Connection<Server> {
         let asked = ServerRequest {
             method: known_method(method),
             by,
-            peer,
+            revision: peer,
             exchange,
             until: deadline(now, self.role.limits.client_response_timeout),
         };
@@ -209,7 +209,8 @@ impl Connection<Server> {
         self.state.withdrawn.insert(id);
         let why = reason.unwrap_or("the answer is not waited for any more");
         let params = cancelled(&RequestId::from(id), Some(why));
-        let method = (self.role.translator).peer_name(methods::NOTIFICATIONS_CANCELLED, asked.peer);
+        let method =
+            (self.role.translator).peer_name(methods::NOTIFICATIONS_CANCELLED, asked.revision);
         let body = write::notification(method, Some(params.text()));
         self.send(Outgoing::on_its_way(asked.exchange, body));
         Some(asked.by)

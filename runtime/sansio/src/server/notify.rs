@@ -61,7 +61,7 @@ impl Connection<Server> {
 
     fn notify_one(&mut self, to: To, method: &str, params: Option<&Json>) -> SendOutcome {
         let peer = match to {
-            To::Request(token) => self.state.get(token).map(|pending| pending.peer),
+            To::Request(token) => self.state.get(token).map(|pending| pending.revision),
             To::Session => self.session_revision(),
         };
         if self.role.passes_as_is(method, peer) {
@@ -173,11 +173,11 @@ impl Connection<Server> {
                 if method == methods::NOTIFICATIONS_PROGRESS && pending.progress_token.is_none() {
                     return Err(Fate::Dropped("progress-token"));
                 }
-                let unasked = pending.log_level.is_none() && !is_handshake(pending.peer);
+                let unasked = pending.log_level.is_none() && !is_handshake(pending.revision);
                 if is_log && (unasked || is_below(pending.log_level, params)) {
                     return Err(Fate::Dropped("log-opt-in"));
                 }
-                Ok(pending.peer)
+                Ok(pending.revision)
             }
             To::Session => match &self.state.session {
                 Some(session) if is_log && is_below(session.log_level, params) => {

@@ -188,7 +188,9 @@ impl Connection<Server> {
         match (message.kind, id, negotiated) {
             (MessageKind::Request, None, _) => MessageReply::refused(
                 None,
-                &errors::invalid_request("the id is no text: it holds half a surrogate pair"),
+                &errors::invalid_request(
+                    "the id is not valid text: it has half of a surrogate pair",
+                ),
             ),
             (MessageKind::Request, Some(id), Err(refusal)) => {
                 MessageReply::refused(Some(&id), &refusal)

@@ -195,7 +195,7 @@ impl Connection<Server> {
         pending: Box<PendingCall>,
         carried: Conversion<Json>,
     ) -> MessageReply {
-        let (method, peer) = (pending.method, pending.peer);
+        let (method, peer) = (pending.method, pending.revision);
         match carried {
             Ok((params, _)) if pending.is_other => {
                 let name = incoming.message.method.as_deref().unwrap_or_default();
@@ -267,7 +267,7 @@ fn pending_of(
     Box::new(PendingCall {
         id,
         method: wanted.name(),
-        peer,
+        revision: peer,
         exchange,
         in_batch,
         caller,

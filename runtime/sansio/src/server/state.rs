@@ -70,7 +70,7 @@ pub struct ServerState {
 impl ServerState {
     pub(crate) fn given_up_with(&self, exchange: Exchange) -> impl Iterator<Item = Token> {
         let is_it = move |pending: &PendingCall| {
-            pending.exchange == exchange && !pending.is_suspended && !is_handshake(pending.peer)
+            pending.exchange == exchange && !pending.is_suspended && !is_handshake(pending.revision)
         };
         let per_request = (self.waiting_per_request > 0).then(|| self.pending.iter());
         let waiting = per_request.into_iter().flatten();
@@ -198,7 +198,7 @@ impl ServerState {
             params: params
                 .or_else(|| pending.params.clone())
                 .unwrap_or_else(no_params),
-            peer: pending.peer,
+            revision: pending.revision,
             caller: Arc::clone(&pending.caller),
             principal: pending.principal.clone(),
             subject: pending.subject.as_ref().map(subject),
@@ -221,7 +221,7 @@ impl ServerState {
             exchange: pending.exchange,
             method,
             params,
-            peer: pending.peer,
+            revision: pending.revision,
             caller: Arc::clone(&pending.caller),
             about: None,
             log_level: pending.log_level,
@@ -240,7 +240,7 @@ impl ServerState {
             batch.waiting += 1;
         }
         self.waiting_streams += usize::from(pending.method == methods::SUBSCRIPTIONS_LISTEN);
-        self.waiting_per_request += usize::from(!is_handshake(pending.peer));
+        self.waiting_per_request += usize::from(!is_handshake(pending.revision));
         self.ids.insert(pending.id.clone(), token);
         self.pending.insert(token, pending);
         token
@@ -249,7 +249,7 @@ impl ServerState {
     pub(crate) fn take(&mut self, token: Token) -> Option<Box<PendingCall>> {
         let pending = self.pending.remove(&token)?;
         self.waiting_streams -= usize::from(pending.method == methods::SUBSCRIPTIONS_LISTEN);
-        self.waiting_per_request -= usize::from(!is_handshake(pending.peer));
+        self.waiting_per_request -= usize::from(!is_handshake(pending.revision));
         self.pending_bytes = self.pending_bytes.saturating_sub(pending.bytes);
         if self.ids.get(&pending.id) == Some(&token) {
             self.ids.remove(&pending.id);

@@ -54,7 +54,7 @@ impl Connection<Server> {
                 return self.told(Event::CustomNotification(CustomNotification {
                     method: name.to_owned(),
                     params: message.params.map(Raw::to_json).unwrap_or_else(no_params),
-                    peer,
+                    revision: peer,
                     about: None,
                     losses: Vec::new(),
                 }));
@@ -71,7 +71,7 @@ impl Connection<Server> {
             Ok((params, losses)) => self.told(Event::Notification(Notification {
                 method,
                 params,
-                peer,
+                revision: peer,
                 about: None,
                 losses,
             })),
@@ -165,7 +165,7 @@ impl Connection<Server> {
         let token = match asked.by {
             AskedBy::Result { call, name } => {
                 let question = (name, asked.method.unwrap_or_default());
-                return self.answer_in_round(call, question, asked.peer, result);
+                return self.answer_in_round(call, question, asked.revision, result);
             }
             AskedBy::Application(token) => token,
         };
@@ -173,7 +173,7 @@ impl Connection<Server> {
             (Some(method), Ok(result)) => {
                 let translator = &self.role.translator;
                 let carried =
-                    translator.result_told(TextDirection::In, method, &result, asked.peer, id);
+                    translator.result_told(TextDirection::In, method, &result, asked.revision, id);
                 match carried {
                     Ok((result, losses)) => (Ok(result), losses),
                     Err(stopped) => (

@@ -85,7 +85,7 @@ impl Connection<Server> {
         let limits = &self.role.limits;
         // Without a session there is no client to notify of changes.
         if self.state.session.is_none() || !self.role.declares(&["resources", "subscribe"]) {
-            let lifecycle = about.peer.lifecycle();
+            let lifecycle = about.revision.lifecycle();
             return Err(errors::method_not_found(about.method, lifecycle));
         }
         let uri = about
@@ -96,7 +96,7 @@ impl Connection<Server> {
                 errors::invalid_params("`uri` is required, a string and not too long")
             })?;
         let listening = self.state.listening.get_or_insert_default();
-        listening.peer = Some(about.peer);
+        listening.peer = Some(about.revision);
         if about.method == methods::RESOURCES_UNSUBSCRIBE {
             let changed = listening.uris.remove(&uri);
             self.answer_as_is(about.token, Ok(no_params()));

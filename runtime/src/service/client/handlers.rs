@@ -75,7 +75,7 @@ impl<App: Spoken, H> Handlers<App, H> {
         }
         let (method, params) = (call.method.clone(), std::mem::take(&mut call.params));
         let message = LayerMessage::new(SERVER, true, method, params)
-            .with_sender(Some(call.peer), Some(Arc::clone(&call.caller)));
+            .with_sender(Some(call.revision), Some(Arc::clone(&call.caller)));
         self.how.layers.run(message, move |params| {
             call.params = params;
             last(call)
@@ -103,7 +103,7 @@ where
         (self.how.on_loss).tell_losses(
             PeerRole::Server,
             method,
-            call.peer,
+            call.revision,
             call.id.as_ref(),
             &losses,
         );
@@ -115,7 +115,7 @@ where
         let Notification {
             method,
             params,
-            peer,
+            revision: peer,
             ..
         } = notice;
         let Some(params) = self.how.admit(method, params).await else {

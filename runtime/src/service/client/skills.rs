@@ -131,7 +131,7 @@ impl Client {
         let own = frontmatter_of(&text).map_err(&wrong)?;
         let Ok(Value::Object(said)) = Json::of(&skill.entry.frontmatter).parse() else {
             return Err(wrong(
-                "the frontmatter of the entry is no object".to_owned(),
+                "the frontmatter of the entry is not an object".to_owned(),
             ));
         };
         if let Some(field) = difference(&own, &said) {
@@ -259,7 +259,7 @@ fn content_of(uri: &str, result: mcp::ReadResourceResult) -> Result<Vec<u8>, Err
             let bytes = base64::engine::general_purpose::STANDARD.decode(blob.blob);
             bytes.map_err(|why| {
                 Error::Internal(format!(
-                    "the server's content of `{uri}` is no base64: {why}"
+                    "the server's content of `{uri}` is not valid base64: {why}"
                 ))
             })
         }
@@ -311,7 +311,7 @@ fn check(entry: &ext::Skill) -> Result<(), SkillError> {
             return invalid(format!("it lists `{uri}` twice"));
         }
         let Some(size) = file.size.as_u64() else {
-            return invalid(format!("the size of `{uri}` is no number of bytes"));
+            return invalid(format!("the size of `{uri}` is not a number of bytes"));
         };
         bytes = bytes.saturating_add(size);
     }

@@ -30,7 +30,7 @@ use crate::service::{Error, RequestContext};
 /// # let _ = router;
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no value of the context",
+    message = "`{Self}` is not a value of the context",
     label = "implement `FromContext` for it"
 )]
 pub trait FromContext: Sized + Send + 'static {

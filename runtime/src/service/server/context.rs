@@ -87,7 +87,7 @@ impl<App> RequestContext<App> {
             session: peer.session(),
             peer: Some(peer),
             method: call.method.into(),
-            revision: call.peer,
+            revision: call.revision,
             client: Some(call.caller),
             log_level: call.log_level,
             progress_token: call.progress_token,

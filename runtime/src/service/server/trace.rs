@@ -173,7 +173,7 @@ pub(super) fn span<M: AsRef<str>>(call: &IncomingRequest<M>, peer: &Peer) -> Spa
         "otel.name" = name,
         "otel.kind" = "server",
         "mcp.method.name" = called,
-        "mcp.protocol.version" = call.peer.protocol_version(),
+        "mcp.protocol.version" = call.revision.protocol_version(),
         "mcp.session.id" = session,
         "jsonrpc.request.id" = id,
         "gen_ai.tool.name" = tool,

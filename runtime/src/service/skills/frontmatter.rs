@@ -16,7 +16,8 @@ const YAML_BYTES: usize = 64 << 10;
 pub(in crate::service) fn frontmatter_of(text: &str) -> Result<Map<String, Value>, String> {
     let Value::Object(fields) = yaml::read(between_fences(text)?)? else {
         return Err(
-            "the YAML at its start is no mapping: expected `name:` and `description:`".to_owned(),
+            "the YAML at its start is not a mapping: expected `name:` and `description:`"
+                .to_owned(),
         );
     };
     for field in ["name", "description"] {

@@ -28,7 +28,7 @@ impl Layers {
         let params = std::mem::take(&mut call.params);
         let message =
             LayerMessage::new(Direction::ClientToServer, true, call.method.clone(), params)
-                .with_sender(Some(call.peer), Some(Arc::clone(&call.caller)))
+                .with_sender(Some(call.revision), Some(Arc::clone(&call.caller)))
                 .of_client(Some(peer.clone()), peer.session());
         let layered = peer.with_layers(self);
         self.run(message, move |params| {
@@ -58,7 +58,7 @@ impl Layers {
         let params = std::mem::take(&mut notice.params);
         let method = notice.method.clone();
         let message = LayerMessage::new(Direction::ClientToServer, false, method, params)
-            .with_sender(Some(notice.peer), None)
+            .with_sender(Some(notice.revision), None)
             .of_client(None, session.clone());
         let layered = session.with_layers(self);
         self.pass_soon(message, move |params| {

@@ -75,7 +75,7 @@ pub trait Handler: Send + Sync + 'static {
         peer: Peer,
     ) -> impl Future<Output = Result<Json, ErrorObject>> + Send {
         drop(peer);
-        let refusal = crate::errors::method_not_found(&call.method, call.peer.lifecycle());
+        let refusal = crate::errors::method_not_found(&call.method, call.revision.lifecycle());
         std::future::ready(Err(refusal.error))
     }
 

@@ -109,10 +109,10 @@ impl AnyHandler for Tasks {
         let server = Arc::clone(&peer.server);
         let has_tasks = |revision| server.tasks_for(revision).is_some();
         let call = match request {
-            Event::Request(call) if has_tasks(call.peer) => call,
+            Event::Request(call) if has_tasks(call.revision) => call,
             Event::CustomRequest(call)
-                if Form::of(call.peer).is_some_and(|form| form.has(&call.method))
-                    && has_tasks(call.peer) =>
+                if Form::of(call.revision).is_some_and(|form| form.has(&call.method))
+                    && has_tasks(call.revision) =>
             {
                 return Box::pin(async move {
                     let (driver, token) = (Arc::clone(&peer.driver), peer.token);

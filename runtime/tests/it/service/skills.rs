@@ -239,7 +239,10 @@ async fn a_request_reaches_no_file_that_is_not_of_a_skill() {
         let params = ext::ReadResourceDirectoryRequestParams::new(uri);
         let (code, message) = rpc(client.read_resource_directory(params).await.unwrap_err());
         assert_eq!(code, Some(-32602), "{uri}");
-        assert!(message.contains("is no directory of a skill"), "{message}");
+        assert!(
+            message.contains("is not a directory of a skill"),
+            "{message}"
+        );
     }
 }
 

@@ -422,7 +422,7 @@ impl ExtensionRows {
             fault(
                 &self.identifier,
                 "roles",
-                "the roles are no names of two sides",
+                "the roles do not name two sides",
                 help,
             );
         }

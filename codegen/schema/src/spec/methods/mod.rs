@@ -254,7 +254,7 @@ fn misplaced(method: &str, area: &str) -> Option<String> {
     if default_area(method) == area {
         return Some("it is in that area by default".to_owned());
     }
-    (!is_area(area)).then(|| format!("the area is no file name: it has to be {AREA}"))
+    (!is_area(area)).then(|| format!("the area is not a file name: expected {AREA}"))
 }
 
 /// Returns the file of an area: its own, or the nearest name that a file can have, or that of messages as a whole.

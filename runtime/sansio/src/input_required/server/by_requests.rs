@@ -49,7 +49,7 @@ impl Connection<Server> {
             let asked = self.role.question(about, method, &question.params);
             let translator = &self.role.translator;
             let params =
-                asked.map_err(|error| translator.error_out(about.method, error, about.peer))?;
+                asked.map_err(|error| translator.error_out(about.method, error, about.revision))?;
             Ok((question.name, method, params))
         };
         let asks: Vec<_> = questions

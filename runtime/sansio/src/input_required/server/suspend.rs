@@ -68,7 +68,7 @@ impl Connection<Server> {
     ) -> Result<(), ErrorObject> {
         let limits = self.role.limits;
         let asked_too_often = || errors::asked_too_often(limits.max_input_rounds).error;
-        let asks_back = (self.role.translator).may_ask_back(about.peer, about.method);
+        let asks_back = (self.role.translator).may_ask_back(about.revision, about.method);
         let (Some(method), true) = (known(method), asks_back) else {
             let why = "a client of a per-request revision can be asked while it calls a tool, reads a resource or gets a prompt";
             return Err(errors::internal(why).error);
@@ -95,7 +95,7 @@ impl Connection<Server> {
         }
         self.ask_client(Suspended {
             token: about.token,
-            peer: about.peer,
+            peer: about.revision,
             subject: about.subject.clone().unwrap_or_default(),
             principal: about.principal.clone(),
             method: about.method,
@@ -135,7 +135,7 @@ impl Connection<Server> {
     fn take_retry(&mut self, about: &About, now: Duration) -> Result<(), ErrorObject> {
         let invalid = |why: &str| errors::invalid_params(why).error;
         let params = JsonObject::try_from(about.params.clone())
-            .map_err(|_| invalid("params are no object"))?;
+            .map_err(|_| invalid("`params` is not an object"))?;
         let state = params.get("requestState");
         let Some(state) = state.as_ref().and_then(Json::as_str) else {
             return Err(invalid(
@@ -262,7 +262,7 @@ impl Server {
         about.subject.as_ref()?;
         let until = deadline(now, self.limits.client_response_timeout);
         let state = (self.seal).sign(&Issued::Again, until, about.bound())?;
-        Some(write(&questions, &state, &self.translator, about.peer))
+        Some(write(&questions, &state, &self.translator, about.revision))
     }
 
     /// Returns the params by which the handlers are called as if for the first time, after the retry of the client.
@@ -285,7 +285,7 @@ impl Server {
             TextDirection::In,
             about.method,
             &plain,
-            about.peer,
+            about.revision,
             None,
         );
         carried

@@ -295,7 +295,7 @@ impl Connection<Server> {
     /// Returns the tasks whose notifications a stream is for, and the revision of its client.
     pub fn task_ids(&self, stream: Token) -> Option<(Revision, Vec<String>)> {
         let pending = self.state.get(stream)?;
-        Some((pending.peer, pending.task_ids.clone()))
+        Some((pending.revision, pending.task_ids.clone()))
     }
 
     /// Agrees to tell of these tasks on a stream, before it is acknowledged.
@@ -393,7 +393,7 @@ impl Connection<Server> {
         let pending = self.state.get(call).filter(|it| !it.is_suspended)?;
         Some(StartingTask {
             wanted: pending.task?,
-            peer: pending.peer,
+            peer: pending.revision,
             caller: Arc::clone(&pending.caller),
             method: pending.method,
             in_use: Arc::clone(&self.state.in_use),

@@ -187,7 +187,7 @@ impl ext::ServerHandlers<RequestContext<Latest>> for SkillHandlers {
         let found = self.index.directories.get(&params.uri);
         let children = found.ok_or_else(|| {
             let uri = shortened(&params.uri);
-            Error::InvalidParams(format!("`{uri}` is no directory of a skill"))
+            Error::InvalidParams(format!("`{uri}` is not a directory of a skill"))
         })?;
         let resources = children.values().cloned();
         let (page, next) = page_of(resources, params.cursor.as_deref(), self.page_size)?;

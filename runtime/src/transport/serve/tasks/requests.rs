@@ -27,7 +27,7 @@ const PAGE: usize = 100;
 impl Tasks {
     /// Answers a request about tasks, in the words of its client.
     pub(crate) async fn serve(self: Arc<Self>, call: CustomRequest, peer: Peer) -> TaskResponse {
-        let owner = owner_of(&peer, call.peer);
+        let owner = owner_of(&peer, call.revision);
         if call.method == methods::TASKS_LIST {
             return self.list(owner, &call.params).await;
         }
@@ -37,13 +37,13 @@ impl Tasks {
             .ok_or_else(|| errors::invalid_params("`taskId` is required"))?;
         // The owner of the task is asked for before anything else.
         let task = self.find(&id, owner.as_deref()).await?;
-        let form = Form::of(call.peer).unwrap_or(Form::Extension);
+        let form = Form::of(call.revision).unwrap_or(Form::Extension);
         match call.method.as_str() {
-            methods::TASKS_GET => Ok(peer.server.task_state(&task, form, call.peer)),
+            methods::TASKS_GET => Ok(peer.server.task_state(&task, form, call.revision)),
             methods::TASKS_CANCEL => self.cancel(&task, form).await,
             methods::TASKS_RESULT => self.result(&id, &call, &peer).await,
             TASKS_UPDATE => self.update(&task, &call, &peer).await,
-            other => Err(errors::method_not_found(other, call.peer.lifecycle())),
+            other => Err(errors::method_not_found(other, call.revision.lifecycle())),
         }
     }
 
@@ -122,9 +122,11 @@ impl Tasks {
         let mut asks = JoinSet::new();
         loop {
             let changed = self.subscribe(id);
-            let task = self.find(id, owner_of(peer, call.peer).as_deref()).await?;
+            let task = self
+                .find(id, owner_of(peer, call.revision).as_deref())
+                .await?;
             if task.status.is_terminal() {
-                let result = peer.server.task_outcome(&task, call.peer)?;
+                let result = peer.server.task_outcome(&task, call.revision)?;
                 return Ok(crate::meta::with(&result, RELATED_TASK, &related));
             }
             for question in task.questions {
@@ -151,7 +153,7 @@ impl Tasks {
         // Others are of no question, or were answered before.
         for question in &task.questions {
             if let Some(answer) = responses.get(&question.key) {
-                let answer = peer.server.task_answer(question, answer, call.peer)?;
+                let answer = peer.server.task_answer(question, answer, call.revision)?;
                 answers.push((question.key.clone(), Ok(answer)));
             }
         }

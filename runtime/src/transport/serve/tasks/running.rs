@@ -160,7 +160,7 @@ impl Running {
         };
         let mut result = match result {
             Ok(result) if result.kind() != Kind::Object => {
-                Err(errors::internal("the server gave a result that is no object").error)
+                Err(errors::internal("the server returned a result that is not an object").error)
             }
             result => result,
         };
