@@ -15,6 +15,7 @@ mod record;
 mod replicas;
 mod several;
 mod tools;
+mod way;
 
 use std::io::IsTerminal as _;
 use std::sync::{Arc, Mutex};
@@ -33,7 +34,9 @@ use entry::{NamedVariables, ServerEntry};
 use listen::Listen;
 use loss_log::LossLog;
 use reach::Reach;
+pub(crate) use reach::UpstreamArguments;
 use record::TrafficRecord;
+pub(crate) use way::{ServerWay, way_to};
 
 /// Environment variable with the URL of the store that bridges share.
 const BACKPLANE: &str = "MCP_REV_BACKPLANE";

@@ -101,7 +101,10 @@ impl ServerCertVerifier for Looker {
         ocsp: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        let verify = |now| self.verifier.verify_server_cert(end, others, name, ocsp, now);
+        let verify = |now| {
+            self.verifier
+                .verify_server_cert(end, others, name, ocsp, now)
+        };
         // The dates are looked at first: far in the future the error has the last one.
         let future = UnixTime::since_unix_epoch(Duration::from_secs(FAR));
         let ends = match verify(future) {

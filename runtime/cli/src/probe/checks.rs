@@ -114,7 +114,10 @@ impl Checks {
                 }
             }
             if all.len() == before {
-                return Err(anyhow!("probe.toml: check `{}` holds in no revision", row.id));
+                return Err(anyhow!(
+                    "probe.toml: check `{}` holds in no revision",
+                    row.id
+                ));
             }
         }
         Ok(Self(all))
@@ -153,8 +156,14 @@ impl CheckRow {
 /// Returns what a row of `errors.toml` says, and its page.
 fn stated(facts: &ErrorRules, name: &str) -> Option<(String, String)> {
     let rules = facts.rules.iter().map(|it| (&it.id, &it.meaning, &it.page));
-    let headers = facts.headers.iter().map(|it| (&it.name, &it.meaning, &it.page));
-    let errors = facts.errors.iter().map(|it| (&it.name, &it.meaning, &it.page));
+    let headers = facts
+        .headers
+        .iter()
+        .map(|it| (&it.name, &it.meaning, &it.page));
+    let errors = facts
+        .errors
+        .iter()
+        .map(|it| (&it.name, &it.meaning, &it.page));
     let mut all = rules.chain(headers).chain(errors);
     let (_, says, page) = all.find(|(own, ..)| *own == name)?;
     Some((says.clone(), page.clone()))
@@ -207,8 +216,14 @@ mod tests {
         let made: BTreeSet<&str> = made.iter().map(String::as_str).collect();
         assert_eq!(written, made);
         for check in &all {
-            assert!(!check.says.is_empty() && !check.mend.is_empty(), "{check:?}");
-            assert!(check.page.is_some() == check.revision.is_some(), "{check:?}");
+            assert!(
+                !check.says.is_empty() && !check.mend.is_empty(),
+                "{check:?}"
+            );
+            assert!(
+                check.page.is_some() == check.revision.is_some(),
+                "{check:?}"
+            );
         }
     }
 }

@@ -39,9 +39,8 @@ fn losses(
         let sender = Some(Direction::ClientToServer);
         let subject = Subject::Method(page.method, Part::Result, sender);
         let route = Route::between(page.revision, client);
-        let converted = route.and_then(|route| {
-            route.convert(subject, page.result.text(), Context::default())
-        });
+        let converted =
+            route.and_then(|route| route.convert(subject, page.result.text(), Context::default()));
         let lost = match converted {
             Ok((_, losses)) => losses,
             Err(why) => {
@@ -58,5 +57,6 @@ fn losses(
         }
     }
     let rows = by_rule.into_iter();
-    rows.map(|(rule, (severity, count, place))| (rule, severity, count, place)).collect()
+    rows.map(|(rule, (severity, count, place))| (rule, severity, count, place))
+        .collect()
 }

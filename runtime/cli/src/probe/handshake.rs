@@ -28,7 +28,9 @@ pub(super) async fn run(
         }
         return;
     }
-    let taken = probe.notify(&talk, methods::NOTIFICATIONS_INITIALIZED).await;
+    let taken = probe
+        .notify(&talk, methods::NOTIFICATIONS_INITIALIZED)
+        .await;
     let is_right = taken.status.is_none_or(|status| status == 202) && taken.body.trim().is_empty();
     if probe.is_http() && !is_right {
         let place = methods::NOTIFICATIONS_INITIALIZED;
@@ -68,7 +70,9 @@ fn headers(talk: &Talk, more: &[(&str, &str)]) -> Vec<(String, String)> {
 /// Sends a version that no revision has in the header.
 async fn version_header(probe: &mut Probe, talk: &Talk) {
     let message = Message::new(talk.revision, methods::PING, json!({}));
-    let reply = probe.send(talk, message.with(PROTOCOL_VERSION, Some(UNKNOWN))).await;
+    let reply = probe
+        .send(talk, message.with(PROTOCOL_VERSION, Some(UNKNOWN)))
+        .await;
     if reply.status != Some(400) && reply.failure.is_none() {
         let place = format!("{PROTOCOL_VERSION}: {UNKNOWN}");
         probe.report("version-header", talk.revision, place, reply.line());
@@ -80,7 +84,11 @@ async fn stream(probe: &mut Probe, talk: &Talk, last_event: Option<String>) {
     let mut more = vec![("Accept", "text/event-stream")];
     more.extend(last_event.as_deref().map(|id| (LAST_EVENT_ID, id)));
     let reply = probe.http("GET", headers(talk, &more)).await;
-    let resumed = if last_event.is_some() { ", behind an event" } else { "" };
+    let resumed = if last_event.is_some() {
+        ", behind an event"
+    } else {
+        ""
+    };
     let what = match (reply.status, reply.is_stream) {
         (Some(200), true) => "a stream of events",
         (Some(405), _) => "no stream of events",

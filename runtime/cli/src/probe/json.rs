@@ -13,9 +13,9 @@ pub(super) fn render(probe: &Probe) -> String {
         let millis = u64::try_from(step.took.as_millis()).unwrap_or(u64::MAX);
         json!({ "name": step.name, "ms": millis, "detail": step.detail })
     });
-    let sign_in = probe.sign_in.as_ref().map(|it| {
-        json!({ "challenge": it.challenge, "requests": it.requests, "forecast": it.forecast })
-    });
+    let sign_in = probe.sign_in.as_ref().map(
+        |it| json!({ "challenge": it.challenge, "requests": it.requests, "forecast": it.forecast }),
+    );
     let revisions = probe.trials.iter().map(|trial| {
         json!({
             "revision": trial.revision.id(), "method": trial.method, "spoken": trial.is_spoken(),

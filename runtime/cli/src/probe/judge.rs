@@ -10,13 +10,7 @@ use crate::message::as_message;
 use crate::report::CheckVerdict;
 
 /// Looks at the reply to a sound request.
-pub(super) fn reply(
-    probe: &mut Probe,
-    talk: &Talk,
-    message: &Message<'_>,
-    reply: &Reply,
-    id: i64,
-) {
+pub(super) fn reply(probe: &mut Probe, talk: &Talk, message: &Message<'_>, reply: &Reply, id: i64) {
     let (revision, method) = (talk.revision, message.method);
     let Some(text) = &reply.text else { return };
     response_id(probe, talk, method, text, id);

@@ -50,6 +50,8 @@ pub(super) struct Reply {
     /// Why there is no response.
     pub(super) failure: Option<String>,
     pub(super) took: Duration,
+    /// The id of the request.
+    pub(super) id: i64,
 }
 
 impl Reply {
@@ -62,7 +64,8 @@ impl Reply {
 
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         let mut all = self.headers.iter();
-        all.find(|(own, _)| own == name).map(|(_, value)| value.as_str())
+        all.find(|(own, _)| own == name)
+            .map(|(_, value)| value.as_str())
     }
 
     fn member(&self, name: &str) -> Option<Value> {
@@ -91,7 +94,8 @@ impl Reply {
 
     /// Returns whether HTTP says that the message was taken.
     pub(super) fn is_success(&self) -> bool {
-        self.status.is_none_or(|status| (200..300).contains(&status))
+        self.status
+            .is_none_or(|status| (200..300).contains(&status))
     }
 
     /// Describes it in a line.
@@ -101,7 +105,10 @@ impl Reply {
             (Some(error), ..) => {
                 let message = error.get("message").and_then(Value::as_str);
                 let code = error.get("code").map_or(String::new(), Value::to_string);
-                Some(format!("error {code} {:?}", shown(message.unwrap_or_default())))
+                Some(format!(
+                    "error {code} {:?}",
+                    shown(message.unwrap_or_default())
+                ))
             }
             (None, Some(_), _) => Some("a result".to_owned()),
             (None, None, Some(failure)) => Some(shown(failure)),
@@ -173,6 +180,8 @@ impl HttpLink {
             reply.headers = std::mem::take(&mut response.headers);
             reply.is_stream = response.is_stream();
             if let (Some((events, _)), Some(id)) = (&mut self.events, id) {
+                // The status is that of the POST, and not of the response, which comes on the stream.
+                reply.status = None;
                 read(&mut reply, events, Some(id)).await;
             } else if !reply.is_stream || id.is_some() {
                 read(&mut reply, &mut response, id).await;
@@ -192,7 +201,11 @@ impl HttpLink {
         let accept = [("Accept".to_owned(), "text/event-stream".to_owned())];
         let opening = async {
             let url = self.url.clone();
-            let mut events = self.raw.send("GET", &url, &accept, String::new()).await.ok()?;
+            let mut events = self
+                .raw
+                .send("GET", &url, &accept, String::new())
+                .await
+                .ok()?;
             let place = match events.is_stream() {
                 true => String::from_utf8(events.next().await?).ok()?,
                 false => return None,

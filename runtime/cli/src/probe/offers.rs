@@ -27,6 +27,7 @@ pub(super) async fn run(probe: &mut Probe, talk: &Talk, capabilities: &Json) -> 
             undeclared(probe, talk, list).await;
         }
     }
+    invalid_cursor(probe, talk, capabilities).await;
     tools(probe, talk);
     resources(probe, talk, capabilities).await;
     call(probe, talk).await;
@@ -78,7 +79,7 @@ async fn declared(
             // Templates have no capability of their own.
             let is_templates = list.method == methods::RESOURCES_TEMPLATES_LIST;
             if !(is_templates && reply.code() == Some(ErrorObject::METHOD_NOT_FOUND)) {
-                let found = format!("it is declared, and answered with {}", reply.line());
+                let found = format!("it is declared; the answer: {}", reply.line());
                 let place = format!("{}: {}", list.capability, list.method);
                 capability(probe, talk, list, place, found);
             }
@@ -86,19 +87,26 @@ async fn declared(
         }
     }
     scopes(probe, talk, list, &pages);
-    let is_paged = pages.len() > 1;
     probe.pages.extend(pages.into_iter().map(|result| ReadPage {
         revision: talk.revision,
         method: list.method,
         member: list.member,
         result,
     }));
-    let message = Message::new(talk.revision, list.method, json!({ "cursor": NO_CURSOR }));
+}
+
+/// Asks for a page by a cursor that the server has not made.
+async fn invalid_cursor(probe: &mut Probe, talk: &Talk, capabilities: &Json) {
+    let declared = |list: &&OfferList| capabilities.get(list.capability).is_some();
+    let Some(list) = LISTS.iter().find(declared) else {
+        return;
+    };
+    let cursor = json!({ "cursor": NO_CURSOR });
+    let mut message = Message::new(talk.revision, list.method, cursor);
+    message.is_sound = false;
     let reply = probe.send(talk, message).await;
     if reply.code() != Some(ErrorObject::INVALID_PARAMS) && reply.failure.is_none() {
-        let ignored = if is_paged { "" } else { "; the list has one page" };
-        let found = format!("{}{ignored}", reply.line());
-        probe.report("invalid-cursor", talk.revision, list.method, found);
+        probe.report("invalid-cursor", talk.revision, list.method, reply.line());
     }
 }
 
@@ -119,10 +127,12 @@ async fn undeclared(probe: &mut Probe, talk: &Talk, list: &OfferList) {
     let mut message = Message::new(talk.revision, list.method, json!({}));
     message.is_sound = false;
     let reply = probe.send(talk, message).await;
-    let entries = reply.result().and_then(|mut result| match result[list.member].take() {
-        Value::Array(entries) => Some(entries.len()),
-        _ => None,
-    });
+    let entries = reply
+        .result()
+        .and_then(|mut result| match result[list.member].take() {
+            Value::Array(entries) => Some(entries.len()),
+            _ => None,
+        });
     if let Some(count) = entries.filter(|count| *count > 0) {
         let found = format!("it is not declared, and the list has {count} entries");
         let place = format!("{}: {}", list.capability, list.method);
@@ -175,10 +185,17 @@ async fn resources(probe: &mut Probe, talk: &Talk, capabilities: &Json) {
     let listed = entries(probe, revision, methods::RESOURCES_LIST);
     let uri = listed.first().and_then(|it| it.get("uri")?.as_str());
     if let Some(uri) = uri {
-        probe.ask(talk, methods::RESOURCES_READ, json!({ "uri": uri })).await;
+        probe
+            .ask(talk, methods::RESOURCES_READ, json!({ "uri": uri }))
+            .await;
     }
     let params = json!({ "uri": NO_RESOURCE });
-    let reply = probe.send(talk, Message::new(revision, methods::RESOURCES_READ, params)).await;
+    let reply = probe
+        .send(
+            talk,
+            Message::new(revision, methods::RESOURCES_READ, params),
+        )
+        .await;
     let expected = match revision.lifecycle() {
         Lifecycle::Handshake => RESOURCE_NOT_FOUND,
         Lifecycle::PerRequest => ErrorObject::INVALID_PARAMS,
@@ -236,7 +253,9 @@ async fn call(probe: &mut Probe, talk: &Talk) {
         .map(|(value, header)| (header.name(), Some(encoded(&value).into_owned())))
         .collect();
     let reply = probe.send(talk, message).await;
-    probe.facts.push(format!("{revision}: {place} has {}", outcome(&reply)));
+    probe
+        .facts
+        .push(format!("{revision}: {place} has {}", outcome(&reply)));
     let result = reply.result().unwrap_or_default();
     let is_complete = result.get("content").is_some() && result["isError"] != true;
     let has_schema = tool.get("outputSchema").is_some();

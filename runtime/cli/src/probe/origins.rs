@@ -15,9 +15,8 @@ const FOREIGN_ORIGIN: &str = "http://mcp-rev-probe.invalid";
 
 /// Sends a request as a page of another origin would: on this machine also by a name that leads here only now.
 pub(super) async fn run(probe: &mut Probe, talk: &Talk, method: &'static str) {
-    let message = || {
-        Message::new(talk.revision, method, json!({})).with("Origin", Some(FOREIGN_ORIGIN))
-    };
+    let message =
+        || Message::new(talk.revision, method, json!({})).with("Origin", Some(FOREIGN_ORIGIN));
     if is_local(probe) {
         let rebound = message().with("Host", Some(FOREIGN_HOST));
         let reply = probe.send(talk, rebound).await;
@@ -68,21 +67,28 @@ pub(super) async fn cors(probe: &mut Probe, talk: &Talk) {
         ("Access-Control-Request-Method", "POST"),
         ("Access-Control-Request-Headers", asked.as_str()),
     ];
-    let owned = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    let owned = headers
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     let reply = probe.http("OPTIONS", owned.collect()).await;
     if reply.header("access-control-allow-origin").is_none() || !reply.is_success() {
         let fact = format!("{revision}: clients in browsers are not allowed (no CORS)");
         probe.facts.push(fact);
         return;
     }
-    let allowed = reply.header("access-control-allow-headers").unwrap_or_default();
+    let allowed = reply
+        .header("access-control-allow-headers")
+        .unwrap_or_default();
     let allows = |name: &&&str| {
         let mut all = allowed.split(',').map(str::trim);
         !all.any(|one| one == "*" || one.eq_ignore_ascii_case(name))
     };
     let missing: Vec<&str> = wanted.iter().filter(allows).copied().collect();
     if !missing.is_empty() {
-        let found = format!("`Access-Control-Allow-Headers` lacks {}", missing.join(", "));
+        let found = format!(
+            "`Access-Control-Allow-Headers` lacks {}",
+            missing.join(", ")
+        );
         probe.report("cors", revision, "OPTIONS", found);
         return;
     }
@@ -90,8 +96,12 @@ pub(super) async fn cors(probe: &mut Probe, talk: &Talk) {
         return;
     }
     let ping = Message::new(revision, methods::PING, json!({}));
-    let reply = probe.send(talk, ping.with("Origin", Some("https://browser.example"))).await;
-    let exposed = reply.header("access-control-expose-headers").unwrap_or_default();
+    let reply = probe
+        .send(talk, ping.with("Origin", Some("https://browser.example")))
+        .await;
+    let exposed = reply
+        .header("access-control-expose-headers")
+        .unwrap_or_default();
     let is_exposed = exposed
         .split(',')
         .any(|one| one.trim() == "*" || one.trim().eq_ignore_ascii_case(SESSION_ID));

@@ -77,7 +77,10 @@ fn walk(
                 let (name, path) = (name.to_owned(), path.clone());
                 headers.push(ParameterHeader { name, path });
             }
-            Some(_) => faults.push(format!("`{place}`: its type is {}", ty.unwrap_or("not named"))),
+            Some(_) => faults.push(format!(
+                "`{place}`: its type is {}",
+                ty.unwrap_or("not named")
+            )),
             None => faults.push(format!("`{place}`: the annotation is no text")),
         }
     }

@@ -83,9 +83,15 @@ async fn mismatches(probe: &mut Probe, talk: &Talk, has_prompts: bool) {
     let discover = || Message::new(revision, methods::SERVER_DISCOVER, json!({}));
     let get = || Message::new(revision, methods::PROMPTS_GET, json!({ "name": NO_PROMPT }));
     let mut tried = vec![
-        (discover().with(METHOD, Some(methods::TOOLS_LIST)), "another `Mcp-Method`"),
+        (
+            discover().with(METHOD, Some(methods::TOOLS_LIST)),
+            "another `Mcp-Method`",
+        ),
         (discover().with(METHOD, None), "no `Mcp-Method`"),
-        (discover().with(PROTOCOL_VERSION, Some(UNKNOWN)), "another `MCP-Protocol-Version`"),
+        (
+            discover().with(PROTOCOL_VERSION, Some(UNKNOWN)),
+            "another `MCP-Protocol-Version`",
+        ),
     ];
     if has_prompts {
         tried.push((get().with(NAME, Some("another")), "another `Mcp-Name`"));
@@ -105,7 +111,10 @@ async fn verbs(probe: &mut Probe, talk: &Talk) {
         return;
     }
     for verb in ["GET", "DELETE"] {
-        let version = (PROTOCOL_VERSION.to_owned(), talk.revision.protocol_version().to_owned());
+        let version = (
+            PROTOCOL_VERSION.to_owned(),
+            talk.revision.protocol_version().to_owned(),
+        );
         let accept = ("Accept".to_owned(), "text/event-stream".to_owned());
         let reply = probe.http(verb, vec![version, accept]).await;
         if reply.status != Some(405) && reply.failure.is_none() {
@@ -115,7 +124,9 @@ async fn verbs(probe: &mut Probe, talk: &Talk) {
 }
 
 fn speaks_handshake(probe: &Probe) -> bool {
-    probe.spoken().any(|it| it.lifecycle() == Lifecycle::Handshake)
+    probe
+        .spoken()
+        .any(|it| it.lifecycle() == Lifecycle::Handshake)
 }
 
 /// Tells of the error that answered `initialize`, once all trials are made, if the server has no handshake.
@@ -124,11 +135,17 @@ pub(super) fn refused_initialize(probe: &mut Probe) {
     let Some(latest) = spoken.last().copied().filter(|_| !speaks_handshake(probe)) else {
         return;
     };
-    let trial = probe.trials.iter().find(|trial| trial.method == methods::INITIALIZE);
+    let trial = probe
+        .trials
+        .iter()
+        .find(|trial| trial.method == methods::INITIALIZE);
     let Some(detail) = trial.map(|trial| trial.detail.clone()) else {
         return;
     };
-    if !spoken.iter().any(|one| detail.contains(one.protocol_version())) {
+    if !spoken
+        .iter()
+        .any(|one| detail.contains(one.protocol_version()))
+    {
         let found = shown(&detail);
         probe.report("initialize-refused", latest, methods::INITIALIZE, found);
     }

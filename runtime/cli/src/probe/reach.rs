@@ -132,7 +132,10 @@ async fn redirects(probe: &mut Probe) -> ControlFlow<()> {
         }
         let status = reply.status.unwrap_or_default();
         probe.step("first answer", reply.took, reply.line());
-        let Some(to) = reply.header("location").filter(|_| (300..400).contains(&status)) else {
+        let Some(to) = reply
+            .header("location")
+            .filter(|_| (300..400).contains(&status))
+        else {
             return ControlFlow::Continue(());
         };
         let Link::Http(http) = &mut probe.link else {

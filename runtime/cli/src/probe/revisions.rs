@@ -3,8 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use mcp_revisions::sansio::client::lifecycle::is_per_request_error;
-use mcp_revisions_core::{Json, Lifecycle, Revision, methods, peek};
+use mcp_revisions_core::{ErrorObject, Json, Lifecycle, Revision, methods};
 use serde_json::{Value, json};
 
 use super::link::{Link, Reply, shown};
@@ -33,11 +32,15 @@ pub(super) async fn run(probe: &mut Probe) -> ControlFlow<()> {
     }
     probe.trials.sort_by_key(|trial| trial.revision);
     if !probe.is_reached {
-        let why: Vec<String> = probe.trials.iter().rev().map(|it| it.detail.clone()).collect();
+        let why: Vec<String> = probe
+            .trials
+            .iter()
+            .rev()
+            .map(|it| it.detail.clone())
+            .collect();
         let why = why.first().cloned().unwrap_or_default();
         let target = probe.target.clone();
-        let id = matches!(&probe.link, Link::Stdio(_));
-        if id {
+        if matches!(&probe.link, Link::Stdio(_)) {
             probe.report("start", None, target, with_errors(probe, why));
         } else {
             probe.report("answer", None, target, why);
@@ -54,7 +57,10 @@ pub(super) fn with_errors(probe: &Probe, why: String) -> String {
     let Link::Stdio(stdio) = &probe.link else {
         return why;
     };
-    let stray = stdio.stray.iter().map(|line| format!("; on standard output {:?}", shown(line)));
+    let stray = stdio
+        .stray
+        .iter()
+        .map(|line| format!("; on standard output {:?}", shown(line)));
     let why = std::iter::once(why).chain(stray).collect::<String>();
     if why.contains("\n") || why.contains("): ") {
         return why;
@@ -105,7 +111,9 @@ async fn trial(probe: &mut Probe, revision: Revision) -> ControlFlow<()> {
         probe.patience = probe.patience.min((begun.elapsed() * SLOWER).max(SILENCE));
     }
     let result = reply.result();
-    let version = result.as_ref().and_then(|result| spoken_version(revision, result));
+    let version = result
+        .as_ref()
+        .and_then(|result| spoken_version(revision, result));
     talk.session = reply.header("mcp-session-id").map(str::to_owned);
     let is_spoken = version.as_deref() == Some(revision.protocol_version());
     probe.trials.push(RevisionTrial {
@@ -116,13 +124,18 @@ async fn trial(probe: &mut Probe, revision: Revision) -> ControlFlow<()> {
     });
     if let Some(result) = result.filter(|_| is_spoken) {
         learn(probe, &result);
-        let is_latest = !probe.pages.iter().any(|it| it.revision.lifecycle() == revision.lifecycle());
+        let is_latest = !probe
+            .pages
+            .iter()
+            .any(|it| it.revision.lifecycle() == revision.lifecycle());
         match revision.lifecycle() {
             Lifecycle::Handshake => handshake::run(probe, talk, &reply, &result, is_latest).await,
             Lifecycle::PerRequest => per_request::run(probe, &talk, &result).await,
         }
     } else if let Some(session) = talk.session {
         handshake::close(probe, revision, &session).await;
+    } else if revision.lifecycle() == Lifecycle::PerRequest {
+        undiscovered(probe, &talk, &reply).await;
     }
     if let Link::Stdio(stdio) = &mut probe.link {
         for line in std::mem::take(&mut stdio.stray) {
@@ -187,7 +200,9 @@ fn detail(reply: &Reply, result: Option<&Value>) -> String {
     match result {
         None => {
             let error = reply.error().unwrap_or_default();
-            let named = error.get("data").and_then(|data| versions(data.get("supported")?));
+            let named = error
+                .get("data")
+                .and_then(|data| versions(data.get("supported")?));
             match named {
                 Some(named) => format!("{}; it speaks {named}", reply.line()),
                 None => reply.line(),
@@ -215,7 +230,10 @@ fn learn(probe: &mut Probe, result: &Value) {
 
 /// Looks whether a server takes any version for one that it has.
 async fn echoed(probe: &mut Probe) {
-    let Some(latest) = probe.spoken().filter(|it| it.lifecycle() == Lifecycle::Handshake).max()
+    let Some(latest) = probe
+        .spoken()
+        .filter(|it| it.lifecycle() == Lifecycle::Handshake)
+        .max()
     else {
         return;
     };
@@ -236,7 +254,9 @@ async fn echoed(probe: &mut Probe) {
         return;
     }
     let reply = probe.send(&talk, message).await;
-    let version = reply.result().and_then(|result| spoken_version(latest, &result));
+    let version = reply
+        .result()
+        .and_then(|result| spoken_version(latest, &result));
     if version.as_deref() == Some(UNKNOWN) {
         let found = format!("it takes `{UNKNOWN}`, which no revision has, as its own");
         probe.report("negotiation", latest, method, found);
@@ -259,10 +279,23 @@ fn readiness(probe: &mut Probe) {
     probe.report("latest", latest, method, detail);
 }
 
-/// Returns whether a reply is an error of the per-request lifecycle.
-pub(super) fn is_of_per_request(reply: &Reply) -> bool {
-    let message = reply.text.as_ref().and_then(|text| peek(text.as_bytes()).ok());
-    message.is_some_and(|message| is_per_request_error(&message))
+/// Looks whether a server that does not answer `server/discover` speaks the per-request lifecycle all the same.
+async fn undiscovered(probe: &mut Probe, talk: &Talk, reply: &Reply) {
+    let found = match (reply.result(), reply.code()) {
+        (Some(_), _) => "`supportedVersions` lacks the version that it was asked in".to_owned(),
+        (None, Some(ErrorObject::METHOD_NOT_FOUND)) => {
+            let mut message = Message::new(talk.revision, methods::TOOLS_LIST, json!({}));
+            message.is_sound = false;
+            let listed = probe.send(talk, message).await.result();
+            if listed.is_none_or(|listed| listed.get("resultType").is_none()) {
+                return;
+            }
+            let answer = reply.line();
+            format!("{answer}, though `tools/list` has a result of this revision")
+        }
+        _ => return,
+    };
+    probe.report("discover", talk.revision, methods::SERVER_DISCOVER, found);
 }
 
 /// Returns the capabilities that a first result declares.

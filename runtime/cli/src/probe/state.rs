@@ -1,7 +1,8 @@
 //! The state of a probe: what is known of the server so far, and the messages by which more is found out.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use mcp_revisions::service::client::Http;
 use mcp_revisions_core::headers::{METHOD, NAME, PROTOCOL_VERSION, SESSION_ID, encoded, named_by};
 use mcp_revisions_core::{Json, Lifecycle, ProtocolHeader, Revision, methods};
 use mcp_wire::meta;
@@ -85,11 +86,12 @@ pub(super) struct Probe {
     pub(super) link: Link,
     pub(super) checks: Checks,
     pub(super) call: Option<NamedCall>,
+    /// The server at a URL, until the way to it was looked at.
+    pub(super) http: Option<Http>,
     /// The options of a sign-in to the server.
     pub(super) sign_in_arguments: Option<SignInArguments>,
     /// Time that a server has for its first answer.
     pub(super) patience: Duration,
-    pub(super) begun: Instant,
     pub(super) messages: usize,
     pub(super) is_reached: bool,
     pub(super) steps: Vec<ReachStep>,
@@ -140,7 +142,8 @@ impl<'a> Message<'a> {
 
     /// Sets a header to a value that is not right, or leaves it out.
     pub(super) fn with(mut self, name: &str, value: Option<&str>) -> Self {
-        self.headers.push((name.to_owned(), value.map(str::to_owned)));
+        self.headers
+            .push((name.to_owned(), value.map(str::to_owned)));
         self.is_sound = false;
         self
     }
@@ -154,9 +157,9 @@ impl Probe {
             link,
             checks,
             call: None,
+            http: None,
             sign_in_arguments: None,
             patience: ANSWER,
-            begun: Instant::now(),
             messages: 0,
             is_reached: false,
             steps: Vec::new(),
@@ -206,9 +209,13 @@ impl Probe {
 
     /// Returns the latest revision, and why the server is not ready for it; `None` if it is.
     pub(super) fn readiness(&self) -> (Revision, Option<String>) {
-        let latest = Revision::NEGOTIATED.last().copied().unwrap_or(Revision::LATEST);
+        let latest = Revision::NEGOTIATED
+            .last()
+            .copied()
+            .unwrap_or(Revision::LATEST);
         let mut errors = self.findings.iter().filter(|finding| {
-            finding.check.revision == Some(latest) && finding.check.severity == FindingSeverity::Error
+            finding.check.revision == Some(latest)
+                && finding.check.severity == FindingSeverity::Error
         });
         let trial = self.trials.iter().find(|trial| trial.revision == latest);
         let why = match trial {

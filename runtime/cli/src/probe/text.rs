@@ -96,9 +96,8 @@ fn revisions(text: &mut String, probe: &Probe, paint: Paint) {
         let Some(revision) = revision.map(|page| page.revision) else {
             continue;
         };
-        let of_list = |page: &&super::state::ReadPage| {
-            page.method == method && page.revision == revision
-        };
+        let of_list =
+            |page: &&super::state::ReadPage| page.method == method && page.revision == revision;
         let pages = probe.pages.iter().filter(of_list);
         let lengths = pages.filter_map(|page| {
             let entries = page.result.get(page.member)?;
@@ -131,13 +130,19 @@ fn findings(text: &mut String, probe: &Probe, paint: Paint) {
             FindingSeverity::Warning => paint.with(Colour::Cyan, check.severity.as_str()),
             FindingSeverity::Error => paint.with(Colour::Red, check.severity.as_str()),
         };
-        let revision = check.revision.map_or(String::new(), |it| format!(" [{it}]"));
+        let revision = check
+            .revision
+            .map_or(String::new(), |it| format!(" [{it}]"));
         let _ = writeln!(text, "  {severity} {}{revision} {place}", check.id);
         let mut lines = vec![("found", found.as_str()), ("rule", &check.says)];
         lines.extend(check.page.as_deref().map(|page| ("page", page)));
         lines.push(("change", &check.mend));
         for (name, line) in lines {
-            let _ = writeln!(text, "    {name:<7} {}", line.replace('\n', "\n            "));
+            let _ = writeln!(
+                text,
+                "    {name:<7} {}",
+                line.replace('\n', "\n            ")
+            );
         }
     }
     let _ = writeln!(text, "\n{}", verdict(probe));
@@ -147,7 +152,10 @@ fn findings(text: &mut String, probe: &Probe, paint: Paint) {
 pub(super) fn verdict(probe: &Probe) -> String {
     let count = |severity| {
         let mut all = probe.findings.iter();
-        let count = all.by_ref().filter(|one| one.check.severity == severity).count();
+        let count = all
+            .by_ref()
+            .filter(|one| one.check.severity == severity)
+            .count();
         let plural = if count == 1 { "" } else { "s" };
         format!("{count} {}{plural}", FindingSeverity::as_str(severity))
     };
@@ -171,5 +179,5 @@ fn part(text: &mut String, title: &str) {
 }
 
 fn row(text: &mut String, first: &str, rest: &str) {
-    let _ = writeln!(text, "  {first:<FIRST$} {}", mcp_wire::printable(rest));
+    let _ = writeln!(text, "  {first:<FIRST$} {rest}");
 }
