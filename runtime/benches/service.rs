@@ -18,7 +18,7 @@ use mcp_revisions::mcp_wire::{ErrorObject, Json};
 use mcp_revisions::sansio::server::{IncomingRequest, Profile, Server};
 use mcp_revisions::serve::Peer;
 use mcp_revisions::service::{self, Error, RequestContext};
-use mcp_revisions::{Latest, Revision, errors, stdio};
+use mcp_revisions::{Latest, Revision, sansio::errors, stdio};
 use messages::PER_REQUEST_CALL;
 use tokio::runtime::{Builder, Runtime};
 

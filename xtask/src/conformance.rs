@@ -358,7 +358,7 @@ fn run_server(
     Ok(scores)
 }
 
-/// Returns what scenarios came to by the folders that the suite has written; one that it wrote nothing of has failed.
+/// Returns the scores of scenarios by the folders that the suite has written; one without a folder has failed.
 fn by_scenario(
     expected: &SortedSet<String>,
     written: SortedMap<String, Score>,

@@ -104,7 +104,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
         let counts = [new, one.files.len() - new, of_crate(&written.deleted)];
         (one, counts)
     });
-    let text = table(rows, start) + &taken(&decisions) + &unconfirmed;
+    let text = table(rows, start) + &safe_answers(&decisions) + &unconfirmed;
     Ok(CommandOutcome::passed(text))
 }
 
@@ -141,7 +141,7 @@ fn refuse(decisions: &[Decision]) -> Result<(), mcp_revisions_schema::Error> {
 }
 
 /// Returns the safe answers that were taken, and how to settle each; empty for none.
-fn taken(decisions: &[Decision]) -> String {
+fn safe_answers(decisions: &[Decision]) -> String {
     let lines = decisions.iter().map(|decision| format!("{decision}\n"));
     let text: String = lines.collect();
     match decisions.len() {
@@ -205,7 +205,7 @@ fn alone(
     let written = files.write(out)?;
     let (new, deleted) = (written.written.len(), written.deleted.len());
     let counts = [new, written.unchanged, deleted];
-    let text = table([(&one, counts)].into_iter(), start) + &taken(&one.decisions);
+    let text = table([(&one, counts)].into_iter(), start) + &safe_answers(&one.decisions);
     let manifest = out.join("Cargo.toml");
     Ok(CommandOutcome::passed(format!(
         "{text}try it: cargo build --manifest-path {}\n",
@@ -256,7 +256,7 @@ fn folder_name(out: &Path) -> anyhow::Result<String> {
     name.with_context(|| format!("{} has no name: give one with --name", out.display()))
 }
 
-/// Returns what was done, a line per crate: how many of its files were written, unchanged and deleted; and how long it took.
+/// Returns a line per crate with the numbers of files that were written, unchanged and deleted, and the time that it took.
 fn table<'c>(crates: impl Iterator<Item = (&'c Crate, [usize; 3])>, start: Instant) -> String {
     let heading = [
         "crate",

@@ -213,7 +213,7 @@ impl History {
         line
     }
 
-    /// Returns how many went through, and what was asked most.
+    /// Returns the number of schemas without a failure, and the most frequent questions.
     fn summary(&self) -> String {
         let Self {
             through,

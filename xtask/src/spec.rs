@@ -9,6 +9,7 @@ use mcp_codegen::import::{
 use mcp_revisions_plans::rules::PairRules;
 use mcp_revisions_schema::pair::RevisionPair;
 use mcp_revisions_schema::sorted::SortedSet;
+use mcp_revisions_schema::spec::extensions::{ExtensionStage, stage_named};
 use mcp_revisions_schema::spec::{
     ExtensionSpec, Lifecycle, Revision, RevisionStage, Spec, canonical,
 };
@@ -84,6 +85,9 @@ struct Import {
     /// released, candidate or draft; needed for a new revision [default of an extension's state: draft if it is called so, else released]
     #[arg(long)]
     status: Option<RevisionStage>,
+    /// experimental, beta or stable: the stage of an extension's new state [default: the folder in --source or --reference that is called so]
+    #[arg(long, requires = "extension", value_parser = stage)]
+    stage: Option<ExtensionStage>,
     /// The draft that a new revision was: what begins with the draft begins with it [default: the draft if it has the same schema]
     #[arg(long, value_name = "ID")]
     from: Option<String>,
@@ -120,6 +124,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
                     let options = ExtensionOptions {
                         name,
                         status: import.status,
+                        stage: import.stage,
                         identifier: import.identifier,
                         revision: import.revision,
                         source: import.source,
@@ -331,6 +336,12 @@ fn list_text(spec: &Spec) -> String {
     columns(&table, false)
 }
 
+/// Reads the name of a stage.
+fn stage(word: &str) -> Result<ExtensionStage, String> {
+    let known = ExtensionStage::ALL.map(ExtensionStage::as_str).join(", ");
+    stage_named(word).ok_or_else(|| format!("one of {known}"))
+}
+
 fn row(revision: &Revision) -> [String; 7] {
     [
         revision.id.clone(),
@@ -351,9 +362,12 @@ fn extension_row(extension: &ExtensionSpec, spec: &Spec) -> [String; 7] {
         extension.name.clone(),
         extension.revision.clone(),
         lifecycle,
-        match &extension.written_from {
-            Some(_) => format!("extension, {}, schema of ours", extension.status()),
-            None => format!("extension, {}", extension.status()),
+        {
+            let stage = (extension.stage).map_or_else(String::new, |stage| format!(", {stage}"));
+            let ours = (extension.written_from)
+                .as_ref()
+                .map_or("", |_| ", schema of ours");
+            format!("extension, {}{stage}{ours}", extension.status())
         },
         canonical::definitions(&extension.raw).count().to_string(),
         extension.errata.len().to_string(),

@@ -342,7 +342,7 @@ impl GraphBuilder<'_> {
         node.applied.insert(place.to_owned(), to);
     }
 
-    /// Returns what the file has there.
+    /// Returns the value of a keyword as the file has it.
     fn raw(&self, pointer: &str, keyword: &str) -> Value {
         let at = |keyword: &str| self.schema.root.pointer(pointer)?.get(keyword).cloned();
         let other = if keyword == "anyOf" { "oneOf" } else { keyword };

@@ -77,7 +77,7 @@ pub struct Settle {
 }
 
 impl Decision {
-    /// Returns what is open as something that is wrong: with the answer that was taken, if it was, and the lines that would
+    /// Returns the open question as a diagnostic: with the answer that was taken, if it was, and the lines that would
     /// settle it.
     pub(crate) fn told(&self, taken: &str) -> SpecDiagnostic {
         let file = self.scope.to_string();

@@ -89,7 +89,7 @@ pub(crate) fn optional(value: Option<impl ToTokens>) -> TokenStream {
     }
 }
 
-/// Returns what a constructor or setter takes for a value, and how it becomes the field.
+/// Returns the type of the argument of a constructor or setter, and the expression that makes the field of it.
 pub(super) fn argument(name: &Ident, ty: &Ty, boxed: bool) -> (TokenStream, TokenStream) {
     let plain = rust_type(ty);
     let (argument, value) = match ty {

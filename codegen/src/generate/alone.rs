@@ -76,7 +76,7 @@ pub struct Alone<'a> {
 }
 
 impl Alone<'_> {
-    /// Returns how line comments name the file, the same on every machine.
+    /// Returns the name of the file in line comments, the same on every machine.
     fn source(&self) -> String {
         let path = Path::new(self.file);
         let name = if path.is_absolute() {

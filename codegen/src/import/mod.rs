@@ -196,7 +196,7 @@ struct RevisionImport<'i> {
 }
 
 impl RevisionImport<'_> {
-    /// Returns what began with the revision after it begins with it.
+    /// Lets the facts that began with the revision after it begin with it.
     fn begin(&mut self, from: Option<&str>) -> Result<(), Error> {
         let Some(from) = from else {
             return Ok(());
@@ -224,7 +224,7 @@ impl RevisionImport<'_> {
         (self.directory.files.keys().filter(between).cloned()).collect()
     }
 
-    /// Returns what ended with the revision before: whether it holds again is not known.
+    /// Returns the facts that ended with the revision before: whether they hold again is not known.
     fn ended(&self) -> Result<Vec<Fact>, Error> {
         let before = self.order.before(self.id);
         let mut ended = self.directory.ranged()?;
@@ -285,7 +285,7 @@ impl RevisionImport<'_> {
         Ok(())
     }
 
-    /// Returns what holds for it; its row says that none of it is confirmed. A draft is never asked for it.
+    /// Returns the facts that hold for it; its row says that none is confirmed. A draft needs no confirmation.
     fn ask(&mut self) -> Result<Vec<Fact>, Error> {
         let facts = self.directory.facts(self.id)?;
         if !facts.is_empty() && self.status != RevisionStage::Draft {

@@ -119,7 +119,7 @@ impl Context {
         self.policy
     }
 
-    /// Returns what is known from the handshake.
+    /// Returns the facts of the handshake.
     pub fn session(&self) -> &Session {
         self.session.as_deref().unwrap_or(&UNKNOWN)
     }

@@ -136,6 +136,7 @@ impl OutgoingRequest {
 
 /// The one answer to a request.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Answered {
     /// The request.
     pub token: Token,
@@ -364,7 +365,7 @@ impl std::error::Error for Failure {
     }
 }
 
-/// Returns what a peer answered.
+/// Returns the answer of a peer.
 pub(crate) fn outcome(message: &Peeked<'_>) -> Result<Json, ErrorObject> {
     match (message.result.map(Raw::to_json), message.error) {
         (Some(result), _) => Ok(result),

@@ -106,7 +106,7 @@ struct Pairing<'m> {
 }
 
 impl<'m> Pairing<'m> {
-    /// Returns where the definition of a Rust name stands.
+    /// Returns the JSON pointer to the definition of a Rust name.
     fn pointer(&self, name: &str) -> String {
         let definition = self
             .definitions
@@ -161,7 +161,7 @@ impl<'m> Pairing<'m> {
         })
     }
 
-    /// Returns what answers a request, by the schema or by a rule.
+    /// Returns the type of a request's result, by the schema or by a rule.
     fn result(&mut self, message: &str, method: &str) -> Option<Ty> {
         let model = self.model;
         let request = model.get(message)?.definition.as_deref()?;
@@ -248,7 +248,7 @@ impl<'m> Pairing<'m> {
         )
     }
 
-    /// Returns what answers a request that nothing answers, and the decision that it is.
+    /// Returns the generic result, for a request without one, and the decision that it is.
     fn generic_result(&self, method: &ModelMethod) -> (Ty, Decision) {
         let ModelMethod { name, message, .. } = method;
         let generic = self.ty(GENERIC);

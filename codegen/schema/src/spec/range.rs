@@ -197,7 +197,7 @@ impl<'f> Faults<'f> {
         }
     }
 
-    /// Returns what is passed over, where nothing is wrong.
+    /// Returns the errors of drafts, which are passed over, or an error of any other revision.
     pub(super) fn done(self) -> Result<Vec<Error>, Error> {
         Error::check(self.errors)?;
         Ok(self.passed)

@@ -18,7 +18,10 @@ use mcp_revisions::serve::{Handler, Peer};
 use mcp_revisions::service::client::{ClientContext, Http};
 use mcp_revisions::service::{Client, Error};
 use mcp_revisions::{
-    Latest, Revision, RevisionSet, V2025_11_25, errors, http, v2025_11_25 as older,
+    Latest, Revision, RevisionSet,
+    core::{V2025_11_25, v2025_11_25 as older},
+    http,
+    sansio::errors,
 };
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -353,7 +356,7 @@ impl Own {
         let profile = Profile::new(&info, &Json::from(capabilities));
         let server = Server::new(app, profile).unwrap().with_other_methods();
         http::Service::new(
-            server.serving(RevisionSet::none().with(app)),
+            server.with_revisions(RevisionSet::none().with(app)),
             Shared(Arc::clone(self)),
         )
     }

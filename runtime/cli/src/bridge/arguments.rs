@@ -3,8 +3,10 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::parser::ValueSource;
-use clap::{ArgGroup, ArgMatches, Args, Command, ValueEnum};
+use clap::{ArgGroup, ArgMatches, Args, Command};
+use mcp_bridge::config::check_url;
 use mcp_revisions_core::{Revision, Severity};
 
 use super::guard::{self, GuardArguments};
@@ -61,8 +63,8 @@ pub(crate) struct Arguments {
     #[arg(long, help_heading = LOGS, value_name = "FILE", default_value = "stderr")]
     pub(super) loss_log: String,
     /// Send an error in place of a message that has a loss of this severity or worse [default: send all messages]
-    #[arg(long, help_heading = LOGS, value_name = "SEVERITY")]
-    pub(super) reject_loss: Option<SeverityArgument>,
+    #[arg(long, help_heading = LOGS, value_name = "SEVERITY", value_parser = severity())]
+    pub(super) reject_loss: Option<Severity>,
     /// Record the traffic with the server to this file, for `mcp-rev transcript`
     ///
     /// An HTTP listener starts several servers. With `session.jsonl`, the second one is recorded to `session.2.jsonl`. New
@@ -173,7 +175,7 @@ impl Arguments {
         }
     }
 
-    /// Returns why an option has no effect with the other arguments, by its id and its heading; `None` if it has one.
+    /// Returns the reason why an option has no effect with the other arguments, by its id and its heading; `None` if it has one.
     fn why_without_effect(&self, id: &str, heading: Option<&str>) -> Option<&'static str> {
         // The guard asks an authorization server, by the same rules.
         let is_of_guard =
@@ -293,35 +295,17 @@ fn path(text: &str) -> Result<String, String> {
 }
 
 /// Checks the URL before a client waits for it.
-pub(super) fn url(text: &str) -> Result<String, String> {
-    let rest = ["http://", "https://"]
-        .iter()
-        .find_map(|scheme| text.strip_prefix(scheme));
-    match rest {
-        Some(rest) if !rest.starts_with(['/', '?', '#']) && !rest.is_empty() => Ok(text.to_owned()),
-        Some(_) => Err("the URL has no host".to_owned()),
-        None => Err("expected http:// or https://; put a command after `--`".to_owned()),
+fn url(text: &str) -> Result<String, String> {
+    match check_url(text) {
+        Ok(()) => Ok(text.to_owned()),
+        Err(why) => Err(format!("{why}; put a command after `--`")),
     }
 }
 
-/// The gravity of a loss, by its name on the command line.
-#[derive(Clone, Copy, ValueEnum)]
-pub(super) enum SeverityArgument {
-    Cosmetic,
-    Invalid,
-    Semantic,
-    Interaction,
-    Safety,
-}
-
-impl From<SeverityArgument> for Severity {
-    fn from(severity: SeverityArgument) -> Self {
-        match severity {
-            SeverityArgument::Cosmetic => Self::Cosmetic,
-            SeverityArgument::Invalid => Self::Invalid,
-            SeverityArgument::Semantic => Self::Semantic,
-            SeverityArgument::Interaction => Self::Interaction,
-            SeverityArgument::Safety => Self::Safety,
-        }
-    }
+/// Returns the parser of the name of a severity.
+fn severity() -> impl TypedValueParser<Value = Severity> {
+    PossibleValuesParser::new(Severity::ALL.map(Severity::as_str)).try_map(|name| {
+        let mut all = Severity::ALL.into_iter();
+        all.find(|it| it.as_str() == name).ok_or(name)
+    })
 }

@@ -66,7 +66,7 @@ impl FromStr for Listen {
     }
 }
 
-/// Returns how the arguments want the service to behave over HTTP.
+/// Returns the options over HTTP that the arguments set.
 pub(super) fn options(
     address: SocketAddr,
     path: &str,

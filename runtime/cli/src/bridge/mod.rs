@@ -1,7 +1,6 @@
 //! `mcp-rev bridge`: sets up `mcp-bridge` as its arguments say, and runs it.
 
 mod arguments;
-pub(crate) mod config;
 mod entry;
 mod guard;
 mod json_log;
@@ -23,6 +22,7 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use clap::ArgMatches;
+use mcp_bridge::config::EntryVariables;
 use mcp_bridge::{ClientSettings, RateLimit};
 use tracing::{error, info};
 
@@ -30,7 +30,6 @@ use crate::background::FLUSH;
 use crate::stderr;
 use crate::{OUTPUT_FAILED, SubcommandOutcome};
 pub(crate) use arguments::{Arguments, with_separator};
-use entry::{NamedVariables, ServerEntry};
 use listen::Listen;
 use loss_log::LossLog;
 use reach::Reach;
@@ -105,12 +104,12 @@ impl Arguments {
             is_of_file: self.config.is_some(),
             signs_in,
             secrets: guard.into_iter().chain([BACKPLANE.to_owned()]).collect(),
-            variables: Arc::clone(&files.variables),
+            variables: files.variables.clone(),
             log_format: self.log_format,
         }
     }
 
-    /// Returns how clients are served, those of the server of this name if there are several.
+    /// Returns the settings of clients, of the server of this name if there are several.
     fn clients(&self, files: &BridgeFiles, server: Option<&str>) -> ClientSettings {
         let (log, server) = (files.log.clone(), server.map(str::to_owned));
         let mut clients = ClientSettings::new()
@@ -120,7 +119,7 @@ impl Arguments {
             clients = clients.with_revisions(self.client_revisions.iter().copied().collect());
         }
         if let Some(severity) = self.reject_loss {
-            clients = clients.with_rejected_loss(severity.into());
+            clients = clients.with_rejected_loss(severity);
         }
         if let Some(number) = self.max_servers {
             clients = clients.with_max_servers(number);
@@ -141,7 +140,7 @@ struct BridgeFiles {
     rate_limit: Option<RateLimit>,
     log: LossLog,
     record: Option<TrafficRecord>,
-    variables: NamedVariables,
+    variables: EntryVariables,
     /// The entries of the file that cannot be used, as lines.
     wrong: Arc<Mutex<String>>,
 }
@@ -153,7 +152,7 @@ impl BridgeFiles {
             rate_limit: arguments.rate_limit.map(RateLimit::per_minute),
             log: LossLog::open(&arguments.loss_log).map_err(Failed::place)?,
             record: record.transpose().map_err(Failed::place)?,
-            variables: NamedVariables::default(),
+            variables: EntryVariables::default(),
             wrong: Arc::default(),
         })
     }
@@ -184,8 +183,8 @@ async fn bridged(arguments: &Arguments, files: &BridgeFiles) -> Result<(), Faile
     if let Some(file) = &arguments.config {
         return several::bridged(file, arguments, files).await;
     }
-    let entry = ServerEntry::of_arguments(arguments).map_err(Failed::server)?;
-    let mut bridge = entry.bridge(arguments, files).map_err(Failed::place)?;
+    let entry = entry::of_arguments(arguments).map_err(Failed::server)?;
+    let mut bridge = entry::bridge(&entry, arguments, files).map_err(Failed::place)?;
     match &arguments.listen {
         Listen::Stdio => {
             let (input, output) = (tokio::io::stdin(), tokio::io::stdout());

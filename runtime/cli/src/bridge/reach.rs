@@ -1,10 +1,10 @@
 //! The options by which a server is reached, which `bridge` shares with commands that look at servers.
 
 use clap::Args;
+use mcp_bridge::config::EntryVariables;
 use mcp_revisions::service::client::Http;
 
 use super::arguments::{URL, number};
-use super::entry::NamedVariables;
 use super::log::LogFormat;
 use crate::sign_in::SignInArguments;
 
@@ -43,7 +43,7 @@ pub(crate) struct Reach<'a> {
     pub(crate) signs_in: bool,
     /// Variables of the environment that are secrets of the program.
     pub(crate) secrets: Vec<String>,
-    pub(crate) variables: NamedVariables,
+    pub(crate) variables: EntryVariables,
     pub(crate) log_format: LogFormat,
 }
 

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
 
+use mcp_bridge::config::{Config, EntryVariables, ServerEntry, ServerTarget};
 use mcp_revisions::service::client::{Child, Http};
 
-use super::config::Config;
-use super::entry::{ServerEntry, ServerTarget};
+use super::entry::{http, process};
 use super::log::LogFormat;
 use super::reach::{Reach, UpstreamArguments};
 
@@ -32,11 +31,11 @@ pub(crate) fn way_to(
         url: url.to_owned(),
         headers: Vec::new(),
     };
-    let mut variables = Arc::default();
+    let variables = EntryVariables::default();
     let entry = match (server, command, config) {
         (Some(name), _, Some(file)) => {
             let config = Config::read(file)?;
-            variables = Arc::new(Mutex::new(config.variables.clone()));
+            variables.replace(config.variables.clone());
             config.server(name)?
         }
         (Some(server), _, None) => ServerEntry::new(server, url(server)),
@@ -60,16 +59,12 @@ pub(crate) fn way_to(
     let way = match &entry.target {
         ServerTarget::Wrong(why) => anyhow::bail!("{why}"),
         ServerTarget::Url { url, headers } => {
-            ServerWay::Http(Box::new(entry.http(url, headers, &reach)?))
+            ServerWay::Http(Box::new(http(&entry, url, headers, &reach)?))
         }
-        ServerTarget::Process {
-            command,
-            env,
-            folder,
-        } => {
-            let command = (command.as_slice(), env, folder.as_deref());
-            ServerWay::Process(Box::new(entry.process(command, &reach, |_| {})))
-        }
+        ServerTarget::Process { .. } => match process(&entry, &reach, |_| {}) {
+            Some(start) => ServerWay::Process(Box::new(start)),
+            None => anyhow::bail!("name a server: a URL, or a command after `--`"),
+        },
     };
     Ok((entry.name.clone(), way))
 }

@@ -5,15 +5,15 @@ use mcp_revisions_core::{Lifecycle, MessageKind, ProtocolHeader, peek};
 use serde_json::Value;
 
 use super::link::{Reply, shown};
-use super::state::{Message, Probe, Talk};
+use super::state::{Probe, Talk};
 use crate::message::as_message;
 use crate::report::CheckVerdict;
 
 /// Looks at the reply to a sound request.
-pub(super) fn reply(probe: &mut Probe, talk: &Talk, message: &Message<'_>, reply: &Reply, id: i64) {
-    let (revision, method) = (talk.revision, message.method);
+pub(super) fn reply(probe: &mut Probe, talk: &Talk, method: &str, reply: &Reply) {
+    let revision = talk.revision;
     let Some(text) = &reply.text else { return };
-    response_id(probe, talk, method, text, id);
+    response_id(probe, talk, method, text, reply.id);
     for checked in as_message(revision, Some(method), text) {
         if let CheckVerdict::Refused(diagnostic) = checked.verdict {
             let place = format!("{}{}", checked.read_as, diagnostic.pointer);

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use mcp_revisions::client_transport::{Incoming, Transport};
 use mcp_revisions::sansio::client::{Exchange, Post};
-use mcp_revisions::sansio::transport::own_id;
+use mcp_revisions::sansio::driver::own_id;
 use mcp_revisions::service::client::{Child, RawHttp, RawResponse};
 use mcp_revisions_core::{MessageKind, peek};
 use mcp_wire::excerpt;

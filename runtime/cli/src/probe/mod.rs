@@ -89,10 +89,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<SubcommandOutcome> {
         }
         _ => None,
     };
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .context("cannot start")?;
+    let runtime = crate::sign_in::runtime()?;
     let done = runtime.block_on(async {
         let config = arguments.config.as_deref();
         let server = arguments.server.as_deref();

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::link::{Link, Reply, shown};
 use super::state::{Message, Probe, RevisionTrial, Talk};
-use super::{handshake, per_request, sign_in};
+use super::{handshake, judge, per_request, sign_in};
 
 /// A version that no revision has, as the specification's example has it.
 pub(super) const UNKNOWN: &str = "1900-01-01";
@@ -89,7 +89,7 @@ async fn trial(probe: &mut Probe, revision: Revision) -> ControlFlow<()> {
     };
     let begun = Instant::now();
     let reply = match open(probe).await {
-        Ok(()) => probe.ask(&talk, method, params.clone()).await,
+        Ok(()) => ask_first(probe, &talk, method, params.clone()).await,
         Err(why) => {
             probe.report("start", None, probe.target.clone(), why);
             return ControlFlow::Break(());
@@ -123,6 +123,7 @@ async fn trial(probe: &mut Probe, revision: Revision) -> ControlFlow<()> {
         detail: detail(&reply, result.as_ref()),
     });
     if let Some(result) = result.filter(|_| is_spoken) {
+        judge::reply(probe, &talk, method, &reply);
         learn(probe, &result);
         let is_latest = !probe
             .pages
@@ -164,7 +165,14 @@ async fn over_events(
     }
     let url = http.url.clone();
     probe.report("http-sse", Revision::LATEST, url, "it speaks HTTP+SSE only");
-    probe.ask(talk, method, params).await
+    ask_first(probe, talk, method, params).await
+}
+
+/// Sends a first message, whose reply is looked at once it says that the server speaks the revision.
+async fn ask_first(probe: &mut Probe, talk: &Talk, method: &str, params: Value) -> Reply {
+    let mut message = Message::new(talk.revision, method, params);
+    message.is_sound = false;
+    probe.send(talk, message).await
 }
 
 /// Returns the first request of a revision, which names this version.

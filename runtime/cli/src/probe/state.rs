@@ -247,9 +247,10 @@ impl Probe {
         // A server that is new to a client may need time to start, or be silent about what it does not know.
         let is_first = [methods::INITIALIZE, methods::SERVER_DISCOVER].contains(&message.method);
         let within = if is_first { self.patience } else { ANSWER };
-        let reply = self.exchange(talk, &message, text, Some(id), within).await;
+        let mut reply = self.exchange(talk, &message, text, Some(id), within).await;
+        reply.id = id;
         if message.is_sound {
-            judge::reply(self, talk, &message, &reply, id);
+            judge::reply(self, talk, message.method, &reply);
         }
         reply
     }

@@ -1,15 +1,15 @@
 //! `mcp-rev auth check`: what a sign-in would find.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use anyhow::Context as _;
 use mcp_revisions::auth::SignInForecast;
 use mcp_revisions::latest::CallServer as _;
 use mcp_revisions::service::Client;
 use mcp_revisions::service::client::{
     AuthFuture, AuthProvider, AuthRefusal, Credentials, HttpRequest, OAuth, RefusalFate,
 };
+use mcp_revisions::service::lock;
 
 use super::{Login, SignInArguments};
 use crate::SubcommandOutcome;
@@ -34,19 +34,13 @@ impl AuthProvider for Inspector {
     fn refused<'a>(&'a self, refusal: AuthRefusal<'a>) -> AuthFuture<'a, RefusalFate> {
         Box::pin(async move {
             let checked = RefusalFate::give_up("checked");
-            let is_checked = |outcome: &Mutex<Option<_>>| {
-                outcome
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .is_some()
-            };
-            if is_checked(&self.outcome) {
+            let is_checked = lock(&self.outcome).is_some();
+            if is_checked {
                 return checked;
             }
             let forecast = self.oauth.check(refusal).await;
             let found = forecast.map_err(|it| it.to_string());
-            let mut outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
-            outcome.get_or_insert(found);
+            lock(&self.outcome).get_or_insert(found);
             checked
         })
     }
@@ -101,8 +95,7 @@ pub(crate) async fn inspect(sign_in: &SignInArguments, url: &str) -> anyhow::Res
     let http = sign_in.http(url)?;
     let seen = Arc::clone(&requests);
     let oauth = sign_in.inspector(&http, url, move |line| {
-        let mut lines = seen.lock().unwrap_or_else(PoisonError::into_inner);
-        lines.push(line);
+        lock(&seen).push(line);
     })?;
     let inspector = Inspector {
         oauth,
@@ -112,20 +105,17 @@ pub(crate) async fn inspect(sign_in: &SignInArguments, url: &str) -> anyhow::Res
         .with_start_timeout(CHECK_TIME)
         .http(http.with_authorization(inspector));
     let listed = client.within(CHECK_TIME).list_tools(None).await;
-    let mut requests = requests.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut outcome = outcome.lock().unwrap_or_else(PoisonError::into_inner);
+    let requests = std::mem::take(&mut *lock(&requests));
+    let outcome = lock(&outcome).take();
     Ok(Inspection {
-        requests: std::mem::take(&mut requests),
-        outcome: outcome.take(),
+        requests,
+        outcome,
         listed: listed.map(|_| ()),
     })
 }
 
 pub(super) fn run(arguments: &Login) -> anyhow::Result<SubcommandOutcome> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .context("cannot start")?;
+    let runtime = super::runtime()?;
     let done = runtime.block_on(async {
         let (url, sign_in) = arguments.target()?;
         inspect(&sign_in, &url).await

@@ -98,7 +98,11 @@ fn answer(
     let error = |status: u16, code: i64, data: Value| {
         let error = json!({ "code": code, "message": "no", "data": data });
         let body = json!({ "jsonrpc": "2.0", "id": message["id"], "error": error });
-        (status, vec![("Content-Type", "application/json".to_owned())], body.to_string())
+        (
+            status,
+            vec![("Content-Type", "application/json".to_owned())],
+            body.to_string(),
+        )
     };
     let claim = params["_meta"][VERSION].as_str();
     let header = |name: &str| headers.get(name).map(String::as_str);
@@ -111,13 +115,20 @@ fn answer(
             return error(400, -32020, Value::Null);
         }
         if claim != LATEST && fault != "unsupported-version" {
-            return error(400, -32022, json!({ "supported": [LATEST], "requested": claim }));
+            return error(
+                400,
+                -32022,
+                json!({ "supported": [LATEST], "requested": claim }),
+            );
         }
         if params["_meta"][CAPABILITIES].is_null() && fault != "required-meta" {
             return error(400, -32602, Value::Null);
         }
     } else if method != "initialize" {
-        match session.as_ref().map(|it| sessions.lock().unwrap().contains(it)) {
+        match session
+            .as_ref()
+            .map(|it| sessions.lock().unwrap().contains(it))
+        {
             None => return plain(if fault == "missing-session" { 403 } else { 400 }),
             Some(false) if session.as_ref().unwrap().starts_with("0000") => {
                 return plain(if fault == "unknown-session" { 400 } else { 404 });
@@ -131,7 +142,11 @@ fn answer(
             return plain(400);
         }
         if message["id"].is_null() {
-            return plain(if fault == "notification-status" { 200 } else { 202 });
+            return plain(if fault == "notification-status" {
+                200
+            } else {
+                202
+            });
         }
     }
     let result = match result(fault, method, params, claim.is_some()) {
@@ -144,7 +159,11 @@ fn answer(
     if method == "initialize" {
         let mut sessions = sessions.lock().unwrap();
         let id = format!("session-{}", sessions.len());
-        let id = if fault == "session-id" { format!("ü{id}") } else { id };
+        let id = if fault == "session-id" {
+            format!("ü{id}")
+        } else {
+            id
+        };
         sessions.insert(id.clone());
         more.push(("Mcp-Session-Id", id));
     }
@@ -170,7 +189,11 @@ fn result(fault: &str, method: &str, params: &Value, is_per_request: bool) -> Re
     if fault == "parameter-header" {
         schema["properties"]["a"]["x-mcp-header"] = json!("A");
     }
-    let name = if fault == "tool-name" { "add two" } else { "add" };
+    let name = if fault == "tool-name" {
+        "add two"
+    } else {
+        "add"
+    };
     let mut tool = json!({ "name": name, "inputSchema": schema });
     if fault == "structured-result" {
         tool["outputSchema"] = json!({ "type": "object" });
@@ -245,7 +268,11 @@ impl Drop for Listening {
 }
 
 fn listening(upstream: &str) -> Listening {
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
     let url = format!("http://127.0.0.1:{port}/mcp");
     let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
         .args(["bridge", "--listen", &url, upstream])
@@ -263,13 +290,20 @@ fn a_sound_server_has_no_finding_over_http_and_over_stdio() {
     let url = server("");
     let bridge = listening(&url);
     let program = env!("CARGO_BIN_EXE_mcp-rev");
-    for target in [&[url.as_str()][..], &[&bridge.1], &["--", program, "bridge", &url]] {
+    for target in [
+        &[url.as_str()][..],
+        &[&bridge.1],
+        &["--", program, "bridge", &url],
+    ] {
         let call = ["--call", "add", r#"{"a":1}"#];
         let (code, report) = probe(&[&call, target].concat());
         assert_eq!(report["findings"], json!([]), "{target:?}");
         assert_eq!((code, &report["ready"]["ready"]), (0, &json!(true)));
         let revisions = report["revisions"].as_array().unwrap();
-        assert!(revisions.iter().all(|it| it["spoken"] == true), "{revisions:?}");
+        assert!(
+            revisions.iter().all(|it| it["spoken"] == true),
+            "{revisions:?}"
+        );
         let called = report["facts"].to_string();
         assert!(called.contains("tools/call add"), "{called}");
     }
@@ -309,7 +343,12 @@ fn each_fault_is_found_as_that_fault_and_nothing_else() {
     for fault in faults {
         let url = server(fault);
         let (code, report) = probe(&["--fail-on", "note", "--call", "add", "{}", &url]);
-        assert_eq!(found(&report), BTreeSet::from([fault]), "{}", report["findings"]);
+        assert_eq!(
+            found(&report),
+            BTreeSet::from([fault]),
+            "{}",
+            report["findings"]
+        );
         assert_eq!(code, 1, "{fault}");
     }
     // These two break a second rule by the same act.
@@ -318,13 +357,22 @@ fn each_fault_is_found_as_that_fault_and_nothing_else() {
         ("withdrawn-code", ["no-resource", "withdrawn-code"]),
     ] {
         let (_, report) = probe(&[&server(fault)]);
-        assert_eq!(found(&report), BTreeSet::from(both), "{}", report["findings"]);
+        assert_eq!(
+            found(&report),
+            BTreeSet::from(both),
+            "{}",
+            report["findings"]
+        );
     }
 }
 
 #[test]
 fn what_is_not_reached_says_where_the_way_ends() {
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
     let closed = format!("http://127.0.0.1:{port}/mcp");
     let tls = server("").replace("http:", "https:");
     let program = env!("CARGO_BIN_EXE_mcp-rev");
@@ -336,7 +384,11 @@ fn what_is_not_reached_says_where_the_way_ends() {
         (&["--", "/no/such/program"], "start", "cannot start"),
     ] {
         let (code, report) = probe(target);
-        assert_eq!((code, found(&report)), (2, BTreeSet::from([check])), "{report}");
+        assert_eq!(
+            (code, found(&report)),
+            (2, BTreeSet::from([check])),
+            "{report}"
+        );
         let found = report["findings"][0]["found"].as_str().unwrap();
         assert!(found.contains(why), "{found}");
     }

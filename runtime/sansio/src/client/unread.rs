@@ -150,16 +150,6 @@ impl Connection<Client> {
         let mended = MendedMessage::new(method, why);
         self.tell(Event::Mended(mended));
     }
-
-    /// Reports a message of the server that the application cannot use.
-    pub fn leave_out(&mut self, ignored: Ignored) {
-        self.ignore(ignored);
-    }
-
-    /// Reports a mistake in how the server writes its messages, which are read all the same.
-    pub fn misframed(&mut self, why: impl Into<String>) {
-        self.tell(Event::Mended(MendedMessage::new("", why)));
-    }
 }
 
 /// Returns the requests that a text was to answer.

@@ -175,7 +175,11 @@ impl<App: Spoken> Handler for TypedHandlers<App> {
         let answer = async {
             match (self.custom).request(&method, params, RequestContext::call(call, peer)) {
                 Some(answer) => (answer.await).map_err(|error| error.into_object(revision)),
-                None => Err(crate::errors::method_not_found(&method, revision.lifecycle()).error),
+                None => Err(mcp_revisions_sansio::errors::method_not_found(
+                    &method,
+                    revision.lifecycle(),
+                )
+                .error),
             }
         };
         let answer = trace::within(&span, answer).await;

@@ -18,8 +18,8 @@ use super::replica::exchange::ReplicaExchange;
 use super::replica::frame::ResponsePart;
 use super::stage::{Stage, Stages};
 use crate::backplane::EventId;
-use crate::errors;
 use crate::serve::{OutboxItem, OutboxQueue, Permit, QueueItem, ServerDriver};
+use mcp_revisions_sansio::errors;
 
 /// The body of a response.
 pub struct Body(BodyKind);
@@ -157,7 +157,7 @@ impl Body {
         Self(BodyKind::Text(Some(counted(text, unread))))
     }
 
-    /// Returns what another replica sends.
+    /// Returns the body that another replica sends.
     pub(super) fn passed(passing: Passing) -> Self {
         Self(BodyKind::Passed(passing))
     }

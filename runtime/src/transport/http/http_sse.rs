@@ -13,7 +13,7 @@ use super::service::accepts_events;
 use super::text;
 use crate::serve::{ExchangeFacts, Outbox, ServerDriver, outbox};
 use crate::transport::spawn::spawn;
-use crate::{Headers, headers};
+use mcp_revisions_core::{Headers, headers};
 use mcp_revisions_sansio::server::{Looked, Owner};
 
 /// The parameter of the URI to POST to that names the session.

@@ -193,7 +193,7 @@ fn peek_plain(bytes: &[u8]) -> Result<Peeked<'_>, Unreadable> {
     }
 }
 
-/// Returns what the fault makes of the text: no JSON, or no message, and then whose.
+/// Returns the error of a text with this fault: it is not JSON, or not a message, with its id.
 #[cold]
 fn unreadable(text: &str, fault: &Fault) -> Unreadable {
     let mut reader = Reader::new(text);

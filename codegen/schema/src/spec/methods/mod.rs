@@ -249,7 +249,7 @@ fn default_area(method: &str) -> &str {
     name.split('/').next().unwrap_or(name)
 }
 
-/// Returns what is wrong with a row that gives a method an area.
+/// Returns the fault of a row that gives a method an area.
 fn misplaced(method: &str, area: &str) -> Option<String> {
     if default_area(method) == area {
         return Some("it is in that area by default".to_owned());
