@@ -61,22 +61,24 @@ pub(super) async fn look(
         text => text,
     })?;
     let protocol = connected.get_ref().1.protocol_version();
-    let protocol = protocol.and_then(|it| it.as_str()).unwrap_or("TLS");
+    let protocol_name = protocol.and_then(|it| it.as_str()).unwrap_or("TLS");
     let seen = looker.seen.lock().unwrap_or_else(PoisonError::into_inner);
-    let seen = seen.as_ref().ok_or("the server sent no certificate")?;
+    let certificate = seen.as_ref().ok_or("the server sent no certificate")?;
     Ok(Certificate {
-        protocol: protocol.replace("v1_", " 1."),
-        names: seen.names.clone(),
-        ends: seen.ends.map_or("an unknown date".to_owned(), |ends| {
-            let time = SystemTime::UNIX_EPOCH + Duration::from_secs(ends);
-            httpdate::fmt_http_date(time)
-        }),
-        days: seen.ends.map_or(u64::MAX, days_until),
-        fault: seen.fault.clone(),
+        protocol: protocol_name.replace("v1_", " 1."),
+        names: certificate.names.clone(),
+        ends: certificate
+            .ends
+            .map_or("an unknown date".to_owned(), |ends| {
+                let time = SystemTime::UNIX_EPOCH + Duration::from_secs(ends);
+                httpdate::fmt_http_date(time)
+            }),
+        days: certificate.ends.map_or(u64::MAX, days_until),
+        fault: certificate.fault.clone(),
     })
 }
 
-/// What a verifier saw.
+/// Facts that a verifier saw.
 #[derive(Debug)]
 struct SeenCertificate {
     names: String,
@@ -84,7 +86,7 @@ struct SeenCertificate {
     fault: Option<String>,
 }
 
-/// Verifies a certificate as clients do, and takes it whatever comes of that, because nothing is sent over the connection.
+/// Verifies a certificate as clients do, and accepts it in any case, because nothing is sent over the connection.
 #[derive(Debug)]
 struct Looker {
     verifier: Arc<WebPkiServerVerifier>,

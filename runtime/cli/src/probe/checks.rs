@@ -68,13 +68,15 @@ pub(super) struct Check {
     pub(super) mend: String,
 }
 
-/// What a check found.
+/// A departure of the server from a rule, which a check found.
 #[derive(Debug, Clone)]
 pub(super) struct Finding {
     pub(super) check: Check,
-    /// Where: a request, a tool, a step.
+    /// The revisions whose rule it is; none for a check of the way.
+    pub(super) revisions: Vec<Revision>,
+    /// The place: a request, a tool, a step.
     pub(super) place: String,
-    /// What the server did.
+    /// The act of the server.
     pub(super) found: String,
 }
 
@@ -109,8 +111,8 @@ impl Checks {
                     (None, None) => continue,
                 };
                 if row.holds(revision)? {
-                    let page = page.replace("{revision}", folder(revision));
-                    all.push(row.check(Some(revision), says, Some(page)));
+                    let own_page = page.replace("{revision}", folder(revision));
+                    all.push(row.check(Some(revision), says, Some(own_page)));
                 }
             }
             if all.len() == before {
@@ -133,8 +135,8 @@ impl Checks {
 impl CheckRow {
     fn holds(&self, revision: Revision) -> anyhow::Result<bool> {
         let bound = |id: &Option<String>| -> anyhow::Result<Option<Revision>> {
-            let id = id.as_ref().map(|id| id.parse::<Revision>());
-            id.transpose().context("probe.toml")
+            let parsed = id.as_ref().map(|id| id.parse::<Revision>());
+            parsed.transpose().context("probe.toml")
         };
         let (since, until) = (bound(&self.since)?, bound(&self.until)?);
         Ok(since.is_none_or(|since| since <= revision) && until.is_none_or(|it| revision <= it))
@@ -179,7 +181,7 @@ fn folder(revision: Revision) -> &'static str {
 
 /// Returns the URL of a page of the specification's repository.
 fn link(page: &str, section: Option<&str>) -> String {
-    let section = section.map_or(String::new(), |section| format!("#{section}"));
+    let anchor = section.map_or(String::new(), |section| format!("#{section}"));
     match page.strip_prefix("schema/") {
         Some(rest) => {
             let revision = rest.split('/').next().unwrap_or_default();
@@ -187,7 +189,7 @@ fn link(page: &str, section: Option<&str>) -> String {
         }
         None => {
             let path = page.trim_start_matches("docs/").trim_end_matches(".mdx");
-            format!("{SITE}{path}{section}")
+            format!("{SITE}{path}{anchor}")
         }
     }
 }

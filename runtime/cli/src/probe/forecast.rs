@@ -1,4 +1,4 @@
-//! What clients of each revision would get of the server through a bridge, and what its lists would lose.
+//! The revision that a bridge would speak with the server for a client of each revision, and the losses of its lists.
 
 use std::collections::BTreeMap;
 
@@ -13,9 +13,10 @@ pub(super) fn run(probe: &mut Probe) {
     let spoken: RevisionSet = probe.spoken().collect();
     let of_client = |&client: &Revision| {
         let server = order(client, spoken).into_iter().next()?;
-        let losses = match server == client {
-            true => Vec::new(),
-            false => losses(&probe.pages, server, client),
+        let losses = if server == client {
+            Vec::new()
+        } else {
+            losses(&probe.pages, server, client)
         };
         Some(BridgeRow {
             client,

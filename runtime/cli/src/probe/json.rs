@@ -44,21 +44,22 @@ fn bridge(row: &BridgeRow) -> Value {
         server,
         losses,
     } = row;
-    let losses = losses.iter().map(|(rule, severity, count, place)| {
+    let rows = losses.iter().map(|(rule, severity, count, place)| {
         json!({ "rule": rule, "severity": severity, "count": count, "pointer": place })
     });
-    json!({ "client": client.id(), "server": server.id(), "losses": losses.collect::<Value>() })
+    json!({ "client": client.id(), "server": server.id(), "losses": rows.collect::<Value>() })
 }
 
 fn finding(finding: &Finding) -> Value {
     let Finding {
         check,
+        revisions,
         place,
         found,
     } = finding;
     json!({
         "check": check.id, "severity": check.severity.as_str(),
-        "revision": check.revision.map(|it| it.id()), "where": place, "found": found,
+        "revisions": revisions.iter().map(|it| it.id()).collect::<Vec<_>>(), "where": place, "found": found,
         "rule": check.says, "page": check.page, "change": check.mend,
     })
 }

@@ -4,16 +4,21 @@ use mcp_revisions_core::errors::{RESOURCE_NOT_FOUND, URL_ELICITATION_REQUIRED};
 use mcp_revisions_core::{Lifecycle, MessageKind, ProtocolHeader, peek};
 use serde_json::Value;
 
-use super::link::{Reply, shown};
-use super::state::{Probe, Talk};
+use super::link::{ServerReply, shown};
+use super::state::{Conversation, Probe};
 use crate::message::as_message;
 use crate::report::CheckVerdict;
 
 /// Looks at the reply to a sound request.
-pub(super) fn reply(probe: &mut Probe, talk: &Talk, method: &str, reply: &Reply) {
-    let revision = talk.revision;
+pub(super) fn reply(
+    probe: &mut Probe,
+    conversation: &Conversation,
+    method: &str,
+    reply: &ServerReply,
+) {
+    let revision = conversation.revision;
     let Some(text) = &reply.text else { return };
-    response_id(probe, talk, method, text, reply.id);
+    response_id(probe, conversation, method, text, reply.id);
     for checked in as_message(revision, Some(method), text) {
         if let CheckVerdict::Refused(diagnostic) = checked.verdict {
             let place = format!("{}{}", checked.read_as, diagnostic.pointer);
@@ -33,7 +38,7 @@ pub(super) fn reply(probe: &mut Probe, talk: &Talk, method: &str, reply: &Reply)
             let found = "a stream of events without that header";
             probe.report("buffering", revision, "streams", found);
         }
-        if reply.header("mcp-session-id").is_some() && is_only_per_request(probe, talk) {
+        if reply.header("mcp-session-id").is_some() && is_only_per_request(probe, conversation) {
             let found = "the response sets `Mcp-Session-Id`";
             probe.report("session-in-request", revision, method, found);
         }
@@ -59,23 +64,25 @@ pub(super) fn reply(probe: &mut Probe, talk: &Talk, method: &str, reply: &Reply)
 }
 
 /// Returns whether the server has no handshake, as far as is known.
-fn is_only_per_request(probe: &Probe, talk: &Talk) -> bool {
-    !talk.revision.has_header(ProtocolHeader::McpSessionId)
+fn is_only_per_request(probe: &Probe, conversation: &Conversation) -> bool {
+    !conversation
+        .revision
+        .has_header(ProtocolHeader::McpSessionId)
         && !probe
             .spoken()
             .any(|it| it.lifecycle() == Lifecycle::Handshake)
 }
 
 /// Compares the id of a response with that of its request. An error may lack it where its request could not be read.
-fn response_id(probe: &mut Probe, talk: &Talk, method: &str, text: &str, id: i64) {
+fn response_id(probe: &mut Probe, conversation: &Conversation, method: &str, text: &str, id: i64) {
     let message: Value = serde_json::from_str(text).unwrap_or_default();
     match message.get("id") {
         Some(found) if *found == Value::from(id) => {}
         None | Some(Value::Null) if message.get("error").is_some() => {}
         found => {
-            let found = found.map_or("no id".to_owned(), Value::to_string);
-            let found = format!("the id {}, where the request has {id}", shown(&found));
-            probe.report("response", talk.revision, method, found);
+            let own = found.map_or("no id".to_owned(), Value::to_string);
+            let found = format!("the id {}, where the request has {id}", shown(&own));
+            probe.report("response", conversation.revision, method, found);
         }
     }
 }

@@ -18,6 +18,8 @@ use tokio::time::timeout;
 pub(super) const LIMIT: usize = 16 << 20;
 /// Number of last lines of standard error that are kept.
 const LAST_LINES: usize = 8;
+/// Time that a process has to end by itself.
+const GRACE: Duration = Duration::from_secs(6);
 /// Number of lines on standard output without a message that are kept.
 const STRAY_LINES: usize = 3;
 /// Maximum number of messages that are read for one reply.
@@ -30,9 +32,9 @@ pub(super) fn shown(text: &str) -> String {
     excerpt(text.trim(), SHOWN)
 }
 
-/// What came of one message.
+/// The reply to one message.
 #[derive(Debug, Default)]
-pub(super) struct Reply {
+pub(super) struct ServerReply {
     /// The status of HTTP.
     pub(super) status: Option<u16>,
     /// The headers, names in lower case.
@@ -54,7 +56,7 @@ pub(super) struct Reply {
     pub(super) id: i64,
 }
 
-impl Reply {
+impl ServerReply {
     fn failed(failure: impl Into<String>) -> Self {
         Self {
             failure: Some(failure.into()),
@@ -123,8 +125,8 @@ impl Reply {
         }
     }
 
-    /// Sorts a text of the server in; returns whether it is the response to the request of this id. The only message in answer
-    /// to a request is that, whatever its id is: a check tells of the id.
+    /// Keeps a text of the server, and returns whether it is the response to the request of this id. The only message of a body
+    /// is that with any id: a check looks at the id.
     fn take(&mut self, text: String, id: Option<i64>, is_only: bool) -> bool {
         let Ok(message) = peek(text.as_bytes()) else {
             self.body.push_str(&text);
@@ -142,7 +144,7 @@ impl Reply {
 }
 
 /// A server, and how it is spoken to.
-pub(super) enum Link {
+pub(super) enum ProbeLink {
     Http(HttpLink),
     Stdio(Box<StdioLink>),
 }
@@ -164,9 +166,9 @@ impl HttpLink {
         body: String,
         id: Option<i64>,
         within: Duration,
-    ) -> Reply {
+    ) -> ServerReply {
         let begun = Instant::now();
-        let mut reply = Reply::default();
+        let mut reply = ServerReply::default();
         let url = match &self.events {
             Some((_, url)) => url.clone(),
             None => self.url.clone(),
@@ -206,10 +208,10 @@ impl HttpLink {
                 .send("GET", &url, &accept, String::new())
                 .await
                 .ok()?;
-            let place = match events.is_stream() {
-                true => String::from_utf8(events.next().await?).ok()?,
-                false => return None,
-            };
+            if !events.is_stream() {
+                return None;
+            }
+            let place = String::from_utf8(events.next().await?).ok()?;
             let url = self.raw.place(&place).filter(|_| events.was_endpoint())?;
             Some((events, url))
         };
@@ -219,7 +221,7 @@ impl HttpLink {
 }
 
 /// Reads a body up to the response.
-async fn read(reply: &mut Reply, response: &mut RawResponse, id: Option<i64>) {
+async fn read(reply: &mut ServerReply, response: &mut RawResponse, id: Option<i64>) {
     for _ in 0..BEFORE {
         let Some(text) = response.next().await else {
             return;
@@ -262,13 +264,16 @@ impl StdioLink {
     pub(super) async fn restart(&mut self) -> std::io::Result<()> {
         self.end().await;
         let errors = Arc::clone(&self.errors);
-        let child = (self.start)().without_restart().on_error_line(move |line| {
-            let mut last = errors.lock().unwrap_or_else(PoisonError::into_inner);
-            if !line.trim().is_empty() {
-                last.truncate(LAST_LINES - 1);
-                last.push_front(line.trim_end().to_owned());
-            }
-        });
+        let child = (self.start)()
+            .without_restart()
+            .with_grace(GRACE)
+            .on_error_line(move |line| {
+                let mut last = errors.lock().unwrap_or_else(PoisonError::into_inner);
+                if !line.trim().is_empty() {
+                    last.truncate(LAST_LINES - 1);
+                    last.push_front(line.trim_end().to_owned());
+                }
+            });
         self.starts += 1;
         self.process = Some(Transport::child(child, LIMIT)?);
         Ok(())
@@ -283,11 +288,16 @@ impl StdioLink {
     }
 
     /// Sends a message, and waits for the response to this id.
-    pub(super) async fn send(&mut self, text: String, id: Option<i64>, within: Duration) -> Reply {
+    pub(super) async fn send(
+        &mut self,
+        text: String,
+        id: Option<i64>,
+        within: Duration,
+    ) -> ServerReply {
         let begun = Instant::now();
-        let mut reply = Reply::default();
+        let mut reply = ServerReply::default();
         let Some(process) = &mut self.process else {
-            return Reply::failed("the process has ended");
+            return ServerReply::failed("the process has ended");
         };
         let kind = match id {
             Some(_) => MessageKind::Request,

@@ -35,7 +35,7 @@ use crate::SubcommandOutcome;
 use crate::bridge::{ServerWay, UpstreamArguments, way_to};
 use crate::colour::Paint;
 use checks::{Checks, FindingSeverity};
-use link::{HttpLink, LIMIT, Link, StdioLink};
+use link::{HttpLink, LIMIT, ProbeLink, StdioLink};
 use state::{NamedCall, Probe};
 
 /// The exit code of a server that does not answer, or not without a sign-in.
@@ -43,7 +43,7 @@ const NOT_REACHED: u8 = 2;
 /// Seconds that a server has to start.
 const START: u64 = 60;
 /// Time for the end of the last process.
-const GRACE: Duration = Duration::from_secs(5);
+const GRACE: Duration = Duration::from_secs(12);
 
 #[derive(Args)]
 #[command(
@@ -98,8 +98,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<SubcommandOutcome> {
         let mut probe = match way {
             ServerWay::Http(http) => over_http(*http, checks),
             ServerWay::Process(start) => {
-                let mut probe =
-                    Probe::new(name, Link::Stdio(Box::new(StdioLink::new(start))), checks);
+                let mut probe = Probe::new(
+                    name,
+                    ProbeLink::Stdio(Box::new(StdioLink::new(start))),
+                    checks,
+                );
                 let seconds = arguments.reach.start_timeout.map_or(START, |it| it as u64);
                 probe.patience = Duration::from_secs(seconds);
                 probe
@@ -116,7 +119,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<SubcommandOutcome> {
             probe.report("time", None, probe.target.clone(), found);
         }
         forecast::run(&mut probe);
-        if let Link::Stdio(stdio) = &mut probe.link {
+        if let ProbeLink::Stdio(stdio) = &mut probe.link {
             let _ = tokio::time::timeout(GRACE, stdio.end()).await;
         }
         Ok::<_, anyhow::Error>(probe)
@@ -124,13 +127,15 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<SubcommandOutcome> {
     runtime.shutdown_background();
     let probe = done?;
     let mut severities = probe.findings.iter().map(|it| it.check.severity);
-    let code = match probe.is_reached {
-        false => NOT_REACHED,
-        true => u8::from(severities.any(|it| it >= arguments.fail_on)),
+    let code = if probe.is_reached {
+        u8::from(severities.any(|it| it >= arguments.fail_on))
+    } else {
+        NOT_REACHED
     };
-    let text = match arguments.json {
-        true => json::render(&probe),
-        false => text::render(&probe, Paint::of(stdout())),
+    let text = if arguments.json {
+        json::render(&probe)
+    } else {
+        text::render(&probe, Paint::of(stdout()))
     };
     Ok(SubcommandOutcome { text, code })
 }
@@ -143,7 +148,7 @@ fn over_http(http: Http, checks: Checks) -> Probe {
         url: url.clone(),
         events: None,
     };
-    let mut probe = Probe::new(url, Link::Http(link), checks);
+    let mut probe = Probe::new(url, ProbeLink::Http(link), checks);
     probe.http = Some(http);
     probe
 }

@@ -8,9 +8,9 @@ use mcp_revisions_core::headers::encoded;
 use mcp_revisions_core::{ErrorObject, Json, Lifecycle, ProtocolRule, Revision, methods};
 use serde_json::{Value, json};
 
-use super::link::{Reply, shown};
+use super::link::{ServerReply, shown};
 use super::parameter_headers::{self, ParameterHeader};
-use super::state::{Message, Probe, ReadPage, Talk};
+use super::state::{Conversation, Probe, ProbeMessage, ReadPage};
 
 /// A cursor that no server has made.
 const NO_CURSOR: &str = "mcp-rev-no-such-cursor";
@@ -18,19 +18,23 @@ const NO_CURSOR: &str = "mcp-rev-no-such-cursor";
 const NO_RESOURCE: &str = "mcp-rev-probe:no-such-resource";
 
 /// Looks at all that a server offers in a conversation; returns the id of the last event on a stream, if events have ids.
-pub(super) async fn run(probe: &mut Probe, talk: &Talk, capabilities: &Json) -> Option<String> {
+pub(super) async fn run(
+    probe: &mut Probe,
+    conversation: &Conversation,
+    capabilities: &Json,
+) -> Option<String> {
     let mut last_event = None;
     for list in &LISTS {
         if capabilities.get(list.capability).is_some() {
-            declared(probe, talk, list, &mut last_event).await;
+            declared(probe, conversation, list, &mut last_event).await;
         } else {
-            undeclared(probe, talk, list).await;
+            undeclared(probe, conversation, list).await;
         }
     }
-    invalid_cursor(probe, talk, capabilities).await;
-    tools(probe, talk);
-    resources(probe, talk, capabilities).await;
-    call(probe, talk).await;
+    invalid_cursor(probe, conversation, capabilities).await;
+    tools(probe, conversation);
+    resources(probe, conversation, capabilities).await;
+    call(probe, conversation).await;
     last_event
 }
 
@@ -47,7 +51,7 @@ fn entries(probe: &Probe, revision: Revision, method: &str) -> Vec<Value> {
 /// Reads a list to its end.
 async fn declared(
     probe: &mut Probe,
-    talk: &Talk,
+    conversation: &Conversation,
     list: &'static OfferList,
     last_event: &mut Option<String>,
 ) {
@@ -58,10 +62,10 @@ async fn declared(
         if method != list.method {
             return Ok(None);
         }
-        let params = params.map_or(json!({}), |params| {
+        let given = params.map_or(json!({}), |params| {
             serde_json::from_str(params.text()).unwrap_or_default()
         });
-        let reply = probe.ask(talk, method, params).await;
+        let reply = probe.ask(conversation, method, given).await;
         if reply.last_event.is_some() {
             last_event.clone_from(&reply.last_event);
         }
@@ -71,24 +75,25 @@ async fn declared(
         pages.push(result.clone());
         Ok(Some(result))
     });
-    let listed = listed.await.map_err(|error| error.why);
-    match listed {
+    match listed.await.map_err(|error| error.why) {
         Ok(_) => {}
-        Err(ListingFault::Endless(why)) => probe.report("cursor", talk.revision, list.method, why),
+        Err(ListingFault::Endless(why)) => {
+            probe.report("cursor", conversation.revision, list.method, why)
+        }
         Err(ListingFault::Request(reply)) => {
             // Templates have no capability of their own.
             let is_templates = list.method == methods::RESOURCES_TEMPLATES_LIST;
             if !(is_templates && reply.code() == Some(ErrorObject::METHOD_NOT_FOUND)) {
                 let found = format!("it is declared; the answer: {}", reply.line());
                 let place = format!("{}: {}", list.capability, list.method);
-                capability(probe, talk, list, place, found);
+                capability(probe, conversation, list, place, found);
             }
             return;
         }
     }
-    scopes(probe, talk, list, &pages);
+    scopes(probe, conversation, list, &pages);
     probe.pages.extend(pages.into_iter().map(|result| ReadPage {
-        revision: talk.revision,
+        revision: conversation.revision,
         method: list.method,
         member: list.member,
         result,
@@ -96,37 +101,42 @@ async fn declared(
 }
 
 /// Asks for a page by a cursor that the server has not made.
-async fn invalid_cursor(probe: &mut Probe, talk: &Talk, capabilities: &Json) {
+async fn invalid_cursor(probe: &mut Probe, conversation: &Conversation, capabilities: &Json) {
     let declared = |list: &&OfferList| capabilities.get(list.capability).is_some();
     let Some(list) = LISTS.iter().find(declared) else {
         return;
     };
     let cursor = json!({ "cursor": NO_CURSOR });
-    let mut message = Message::new(talk.revision, list.method, cursor);
+    let mut message = ProbeMessage::new(conversation.revision, list.method, cursor);
     message.is_sound = false;
-    let reply = probe.send(talk, message).await;
+    let reply = probe.send(conversation, message).await;
     if reply.code() != Some(ErrorObject::INVALID_PARAMS) && reply.failure.is_none() {
-        probe.report("invalid-cursor", talk.revision, list.method, reply.line());
+        probe.report(
+            "invalid-cursor",
+            conversation.revision,
+            list.method,
+            reply.line(),
+        );
     }
 }
 
 /// Compares the `cacheScope` of the pages of a list.
-fn scopes(probe: &mut Probe, talk: &Talk, list: &OfferList, pages: &[Json]) {
+fn scopes(probe: &mut Probe, conversation: &Conversation, list: &OfferList, pages: &[Json]) {
     let all: BTreeSet<String> = pages
         .iter()
         .filter_map(|page| Some(page.get("cacheScope")?.text().to_owned()))
         .collect();
     if all.len() > 1 {
         let found = Vec::from_iter(all).join(", ");
-        probe.report("page-scope", talk.revision, list.method, found);
+        probe.report("page-scope", conversation.revision, list.method, found);
     }
 }
 
 /// Asks for a list whose capability is not declared.
-async fn undeclared(probe: &mut Probe, talk: &Talk, list: &OfferList) {
-    let mut message = Message::new(talk.revision, list.method, json!({}));
+async fn undeclared(probe: &mut Probe, conversation: &Conversation, list: &OfferList) {
+    let mut message = ProbeMessage::new(conversation.revision, list.method, json!({}));
     message.is_sound = false;
-    let reply = probe.send(talk, message).await;
+    let reply = probe.send(conversation, message).await;
     let entries = reply
         .result()
         .and_then(|mut result| match result[list.member].take() {
@@ -136,14 +146,20 @@ async fn undeclared(probe: &mut Probe, talk: &Talk, list: &OfferList) {
     if let Some(count) = entries.filter(|count| *count > 0) {
         let found = format!("it is not declared, and the list has {count} entries");
         let place = format!("{}: {}", list.capability, list.method);
-        capability(probe, talk, list, place, found);
+        capability(probe, conversation, list, place, found);
     }
 }
 
 /// Reports a capability, with the page of its feature.
-fn capability(probe: &mut Probe, talk: &Talk, list: &OfferList, place: String, found: String) {
+fn capability(
+    probe: &mut Probe,
+    conversation: &Conversation,
+    list: &OfferList,
+    place: String,
+    found: String,
+) {
     let before = probe.findings.len();
-    probe.report("capability", talk.revision, place, found);
+    probe.report("capability", conversation.revision, place, found);
     if let Some(finding) = probe.findings.get_mut(before)
         && let Some(page) = &mut finding.check.page
     {
@@ -152,9 +168,9 @@ fn capability(probe: &mut Probe, talk: &Talk, list: &OfferList, place: String, f
 }
 
 /// Looks at the names and the header annotations of tools.
-fn tools(probe: &mut Probe, talk: &Talk) {
+fn tools(probe: &mut Probe, conversation: &Conversation) {
     let mut names = BTreeSet::new();
-    for tool in entries(probe, talk.revision, methods::TOOLS_LIST) {
+    for tool in entries(probe, conversation.revision, methods::TOOLS_LIST) {
         let Some(name) = tool.get("name").and_then(Value::as_str) else {
             continue;
         };
@@ -162,38 +178,47 @@ fn tools(probe: &mut Probe, talk: &Talk) {
         let is_sound = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
         if name.is_empty() || name.len() > 128 || !name.bytes().all(is_sound) {
             let found = format!("a name of {} bytes: {:?}", name.len(), shown(name));
-            probe.report("tool-name", talk.revision, place.clone(), found);
+            probe.report("tool-name", conversation.revision, place.clone(), found);
         }
         if !names.insert(name.to_owned()) {
             let found = "several tools have this name";
-            probe.report("tool-name", talk.revision, place.clone(), found);
+            probe.report("tool-name", conversation.revision, place.clone(), found);
         }
-        if probe.is_http() && talk.revision.has_rule(ProtocolRule::ParameterHeaderName) {
+        if probe.is_http()
+            && conversation
+                .revision
+                .has_rule(ProtocolRule::ParameterHeaderName)
+        {
             for why in parameter_headers::read(&tool["inputSchema"]).1 {
-                probe.report("parameter-header", talk.revision, place.clone(), why);
+                probe.report(
+                    "parameter-header",
+                    conversation.revision,
+                    place.clone(),
+                    why,
+                );
             }
         }
     }
 }
 
 /// Reads the first resource, and one that is not there.
-async fn resources(probe: &mut Probe, talk: &Talk, capabilities: &Json) {
+async fn resources(probe: &mut Probe, conversation: &Conversation, capabilities: &Json) {
     if capabilities.get("resources").is_none() {
         return;
     }
-    let revision = talk.revision;
+    let revision = conversation.revision;
     let listed = entries(probe, revision, methods::RESOURCES_LIST);
     let uri = listed.first().and_then(|it| it.get("uri")?.as_str());
     if let Some(uri) = uri {
         probe
-            .ask(talk, methods::RESOURCES_READ, json!({ "uri": uri }))
+            .ask(conversation, methods::RESOURCES_READ, json!({ "uri": uri }))
             .await;
     }
     let params = json!({ "uri": NO_RESOURCE });
     let reply = probe
         .send(
-            talk,
-            Message::new(revision, methods::RESOURCES_READ, params),
+            conversation,
+            ProbeMessage::new(revision, methods::RESOURCES_READ, params),
         )
         .await;
     let expected = match revision.lifecycle() {
@@ -216,16 +241,17 @@ async fn resources(probe: &mut Probe, talk: &Talk, capabilities: &Json) {
 }
 
 /// Makes the call that the user names, once; over HTTP with a wrong header first, if the tool has headers.
-async fn call(probe: &mut Probe, talk: &Talk) {
+async fn call(probe: &mut Probe, conversation: &Conversation) {
     let Some(call) = probe.call.take() else {
         return;
     };
-    let revision = talk.revision;
+    let revision = conversation.revision;
     let listed = entries(probe, revision, methods::TOOLS_LIST);
-    let tool = listed.into_iter().find(|tool| tool["name"] == *call.tool);
-    let tool = tool.unwrap_or_default();
+    let mut tools = listed.into_iter();
+    let found = tools.find(|tool| tool["name"] == *call.tool);
+    let tool = found.unwrap_or_default();
     let params = json!({ "name": call.tool, "arguments": call.arguments });
-    let message = || Message::new(revision, methods::TOOLS_CALL, params.clone());
+    let message = || ProbeMessage::new(revision, methods::TOOLS_CALL, params.clone());
     let mut headers = Vec::new();
     if probe.is_http() && revision.has_rule(ProtocolRule::ParameterHeaderName) {
         let (annotated, _) = parameter_headers::read(&tool["inputSchema"]);
@@ -239,7 +265,7 @@ async fn call(probe: &mut Probe, talk: &Talk) {
         let mut wrong = message();
         wrong.is_sound = false;
         wrong.headers = vec![(header.name(), Some("mcp-rev-another".to_owned()))];
-        let reply = probe.send(talk, wrong).await;
+        let reply = probe.send(conversation, wrong).await;
         if !reply.is_error(HEADER_MISMATCH, 400) {
             let place = format!("{place}, another {} than the body has", header.name());
             probe.report("header-mismatch", revision, place, reply.line());
@@ -252,7 +278,7 @@ async fn call(probe: &mut Probe, talk: &Talk) {
         .into_iter()
         .map(|(value, header)| (header.name(), Some(encoded(&value).into_owned())))
         .collect();
-    let reply = probe.send(talk, message).await;
+    let reply = probe.send(conversation, message).await;
     probe
         .facts
         .push(format!("{revision}: {place} has {}", outcome(&reply)));
@@ -265,7 +291,7 @@ async fn call(probe: &mut Probe, talk: &Talk) {
     }
 }
 
-fn outcome(reply: &Reply) -> String {
+fn outcome(reply: &ServerReply) -> String {
     match reply.result() {
         Some(result) if result["isError"] == true => {
             let text = result["content"][0]["text"].as_str().unwrap_or_default();

@@ -6,36 +6,38 @@ use mcp_revisions_core::headers::{METHOD, NAME, PROTOCOL_VERSION, SESSION_ID};
 use mcp_revisions_core::{ProtocolHeader, methods};
 use serde_json::json;
 
-use super::link::Link;
-use super::state::{Message, Probe, Talk};
+use super::link::ProbeLink;
+use super::state::{Conversation, Probe, ProbeMessage};
 
-/// A host that is nobody's, and its origin.
+/// A host that no server has, and its origin.
 const FOREIGN_HOST: &str = "mcp-rev-probe.invalid";
 const FOREIGN_ORIGIN: &str = "http://mcp-rev-probe.invalid";
 
 /// Sends a request as a page of another origin would: on this machine also by a name that leads here only now.
-pub(super) async fn run(probe: &mut Probe, talk: &Talk, method: &'static str) {
-    let message =
-        || Message::new(talk.revision, method, json!({})).with("Origin", Some(FOREIGN_ORIGIN));
+pub(super) async fn run(probe: &mut Probe, conversation: &Conversation, method: &'static str) {
+    let message = || {
+        ProbeMessage::new(conversation.revision, method, json!({}))
+            .with("Origin", Some(FOREIGN_ORIGIN))
+    };
     if is_local(probe) {
         let rebound = message().with("Host", Some(FOREIGN_HOST));
-        let reply = probe.send(talk, rebound).await;
+        let reply = probe.send(conversation, rebound).await;
         if reply.result().is_some() {
             let place = format!("Origin: {FOREIGN_ORIGIN}, Host: {FOREIGN_HOST}");
-            probe.report("rebinding", talk.revision, place, reply.line());
+            probe.report("rebinding", conversation.revision, place, reply.line());
             return;
         }
     }
-    let reply = probe.send(talk, message()).await;
+    let reply = probe.send(conversation, message()).await;
     if reply.result().is_some() {
         let place = format!("Origin: {FOREIGN_ORIGIN}");
-        probe.report("origin", talk.revision, place, reply.line());
+        probe.report("origin", conversation.revision, place, reply.line());
     }
 }
 
 /// Returns whether the server is on this machine, where rebinding reaches it.
 fn is_local(probe: &Probe) -> bool {
-    let Link::Http(http) = &probe.link else {
+    let ProbeLink::Http(http) = &probe.link else {
         return false;
     };
     let authority = http.url.split('/').nth(2).unwrap_or_default();
@@ -47,8 +49,8 @@ fn is_local(probe: &Probe) -> bool {
 }
 
 /// Asks whether a browser may send the headers of the protocol; a server that allows no other origin has no clients there.
-pub(super) async fn cors(probe: &mut Probe, talk: &Talk) {
-    let revision = talk.revision;
+pub(super) async fn cors(probe: &mut Probe, conversation: &Conversation) {
+    let revision = conversation.revision;
     let mut wanted = vec!["content-type"];
     for (header, name) in [
         (ProtocolHeader::McpProtocolVersion, PROTOCOL_VERSION),
@@ -56,7 +58,8 @@ pub(super) async fn cors(probe: &mut Probe, talk: &Talk) {
         (ProtocolHeader::McpMethod, METHOD),
         (ProtocolHeader::McpName, NAME),
     ] {
-        let is_of_session = header == ProtocolHeader::McpSessionId && talk.session.is_none();
+        let is_of_session =
+            header == ProtocolHeader::McpSessionId && conversation.session.is_none();
         if revision.has_header(header) && !is_of_session {
             wanted.push(name);
         }
@@ -92,12 +95,15 @@ pub(super) async fn cors(probe: &mut Probe, talk: &Talk) {
         probe.report("cors", revision, "OPTIONS", found);
         return;
     }
-    if talk.session.is_none() {
+    if conversation.session.is_none() {
         return;
     }
-    let ping = Message::new(revision, methods::PING, json!({}));
+    let ping = ProbeMessage::new(revision, methods::PING, json!({}));
     let reply = probe
-        .send(talk, ping.with("Origin", Some("https://browser.example")))
+        .send(
+            conversation,
+            ping.with("Origin", Some("https://browser.example")),
+        )
         .await;
     let exposed = reply
         .header("access-control-expose-headers")

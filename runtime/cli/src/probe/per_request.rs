@@ -7,41 +7,41 @@ use mcp_revisions_core::headers::{METHOD, NAME, PROTOCOL_VERSION};
 use mcp_revisions_core::{ErrorObject, Lifecycle, Revision, methods};
 use serde_json::{Value, json};
 
-use super::link::{Link, shown};
+use super::link::{ProbeLink, shown};
 use super::revisions::{UNKNOWN, capabilities};
-use super::state::{Message, Probe, Talk};
+use super::state::{Conversation, Probe, ProbeMessage};
 use super::{offers, origins};
 
 /// Time that a server has to end after its input.
-const PROMPT: Duration = Duration::from_secs(2);
+const PROMPT: Duration = Duration::from_secs(5);
 /// A method that no revision has.
 const NO_METHOD: &str = "mcp-rev/no-such-method";
 /// A prompt that no server has.
 const NO_PROMPT: &str = "mcp-rev-no-such-prompt";
 
 /// Looks at a server that has answered `server/discover` with this result.
-pub(super) async fn run(probe: &mut Probe, talk: &Talk, result: &Value) {
-    let revision = talk.revision;
+pub(super) async fn run(probe: &mut Probe, conversation: &Conversation, result: &Value) {
+    let revision = conversation.revision;
     let capabilities = capabilities(result);
-    offers::run(probe, talk, &capabilities).await;
-    versions(probe, talk).await;
-    let message = Message {
+    offers::run(probe, conversation, &capabilities).await;
+    versions(probe, conversation).await;
+    let message = ProbeMessage {
         lacks_capabilities: true,
         is_sound: false,
-        ..Message::new(revision, methods::SERVER_DISCOVER, json!({}))
+        ..ProbeMessage::new(revision, methods::SERVER_DISCOVER, json!({}))
     };
-    let reply = probe.send(talk, message).await;
+    let reply = probe.send(conversation, message).await;
     if !reply.is_error(ErrorObject::INVALID_PARAMS, 400) {
         let place = "a request without capabilities in `_meta`";
         probe.report("required-meta", revision, place, reply.line());
     }
-    let mut message = Message::new(revision, NO_METHOD, json!({}));
+    let mut message = ProbeMessage::new(revision, NO_METHOD, json!({}));
     message.is_sound = false;
-    let reply = probe.send(talk, message).await;
+    let reply = probe.send(conversation, message).await;
     if probe.is_http() && !reply.is_error(ErrorObject::METHOD_NOT_FOUND, 404) {
         probe.report("unknown-method", revision, NO_METHOD, reply.line());
     }
-    if let Link::Stdio(stdio) = &mut probe.link {
+    if let ProbeLink::Stdio(stdio) = &mut probe.link {
         match stdio.end().await {
             Some(took) if took <= PROMPT => {}
             _ => {
@@ -52,36 +52,37 @@ pub(super) async fn run(probe: &mut Probe, talk: &Talk, result: &Value) {
         return;
     }
     if probe.is_http() {
-        mismatches(probe, talk, capabilities.get("prompts").is_some()).await;
-        verbs(probe, talk).await;
-        origins::run(probe, talk, methods::SERVER_DISCOVER).await;
-        origins::cors(probe, talk).await;
+        mismatches(probe, conversation, capabilities.get("prompts").is_some()).await;
+        verbs(probe, conversation).await;
+        origins::run(probe, conversation, methods::SERVER_DISCOVER).await;
+        origins::cors(probe, conversation).await;
     }
 }
 
 /// Sends a version that no revision has.
-async fn versions(probe: &mut Probe, talk: &Talk) {
-    let mut message = Message::new(talk.revision, methods::SERVER_DISCOVER, json!({}));
+async fn versions(probe: &mut Probe, conversation: &Conversation) {
+    let mut message = ProbeMessage::new(conversation.revision, methods::SERVER_DISCOVER, json!({}));
     (message.version, message.is_sound) = (UNKNOWN, false);
-    let reply = probe.send(talk, message).await;
+    let reply = probe.send(conversation, message).await;
     let error = reply.error().unwrap_or_default();
     let supported = error.get("data").and_then(|data| data.get("supported"));
     let is_right = reply.is_error(UNSUPPORTED_PROTOCOL_VERSION, 400);
     if !is_right || !supported.is_some_and(Value::is_array) {
         let place = format!("the version {UNKNOWN}");
-        let found = match is_right {
-            true => format!("{}, without `data.supported`", reply.line()),
-            false => reply.line(),
+        let found = if is_right {
+            format!("{}, without `data.supported`", reply.line())
+        } else {
+            reply.line()
         };
-        probe.report("unsupported-version", talk.revision, place, found);
+        probe.report("unsupported-version", conversation.revision, place, found);
     }
 }
 
 /// Sends headers that differ from the body.
-async fn mismatches(probe: &mut Probe, talk: &Talk, has_prompts: bool) {
-    let revision = talk.revision;
-    let discover = || Message::new(revision, methods::SERVER_DISCOVER, json!({}));
-    let get = || Message::new(revision, methods::PROMPTS_GET, json!({ "name": NO_PROMPT }));
+async fn mismatches(probe: &mut Probe, conversation: &Conversation, has_prompts: bool) {
+    let revision = conversation.revision;
+    let discover = || ProbeMessage::new(revision, methods::SERVER_DISCOVER, json!({}));
+    let get = || ProbeMessage::new(revision, methods::PROMPTS_GET, json!({ "name": NO_PROMPT }));
     let mut tried = vec![
         (
             discover().with(METHOD, Some(methods::TOOLS_LIST)),
@@ -97,7 +98,7 @@ async fn mismatches(probe: &mut Probe, talk: &Talk, has_prompts: bool) {
         tried.push((get().with(NAME, Some("another")), "another `Mcp-Name`"));
     }
     for (message, place) in tried {
-        let reply = probe.send(talk, message).await;
+        let reply = probe.send(conversation, message).await;
         if !reply.is_error(HEADER_MISMATCH, 400) && reply.failure.is_none() {
             let place = format!("{place} than the body has");
             probe.report("header-mismatch", revision, place, reply.line());
@@ -106,19 +107,19 @@ async fn mismatches(probe: &mut Probe, talk: &Talk, has_prompts: bool) {
 }
 
 /// Sends GET and DELETE to a server without a handshake.
-async fn verbs(probe: &mut Probe, talk: &Talk) {
+async fn verbs(probe: &mut Probe, conversation: &Conversation) {
     if speaks_handshake(probe) {
         return;
     }
     for verb in ["GET", "DELETE"] {
         let version = (
             PROTOCOL_VERSION.to_owned(),
-            talk.revision.protocol_version().to_owned(),
+            conversation.revision.protocol_version().to_owned(),
         );
         let accept = ("Accept".to_owned(), "text/event-stream".to_owned());
         let reply = probe.http(verb, vec![version, accept]).await;
         if reply.status != Some(405) && reply.failure.is_none() {
-            probe.report("other-verbs", talk.revision, verb, reply.line());
+            probe.report("other-verbs", conversation.revision, verb, reply.line());
         }
     }
 }

@@ -11,14 +11,14 @@ use tokio::net::{TcpStream, lookup_host};
 use tokio::time::timeout;
 
 use super::certificate::{self, Certificate};
-use super::link::Link;
-use super::state::{Message, Probe, Talk};
+use super::link::ProbeLink;
+use super::state::{Conversation, Probe, ProbeMessage};
 
 /// Time of a step.
 const STEP: Duration = Duration::from_secs(10);
 /// Number of redirects that are followed.
 const REDIRECTS: usize = 3;
-/// Number of days before the end of a certificate from which on it is told.
+/// Number of days before the end of a certificate from which on the report has it.
 const DAYS: u64 = 14;
 
 /// Goes the way to a server; breaks where it ends before the server.
@@ -118,14 +118,14 @@ async fn tls(probe: &mut Probe, http: &Http, host: &str, stream: TcpStream) -> C
 /// Sends a first message, and follows redirects of it within the server.
 async fn redirects(probe: &mut Probe) -> ControlFlow<()> {
     let latest = Revision::LATEST;
-    let talk = Talk {
+    let conversation = Conversation {
         revision: latest,
         session: None,
     };
     for _ in 0..=REDIRECTS {
-        let mut first = Message::new(latest, methods::SERVER_DISCOVER, json!({}));
+        let mut first = ProbeMessage::new(latest, methods::SERVER_DISCOVER, json!({}));
         first.is_sound = false;
-        let reply = probe.send(&talk, first).await;
+        let reply = probe.send(&conversation, first).await;
         if let (None, Some(why)) = (reply.status, &reply.failure) {
             probe.report("connection", None, "first request", why.clone());
             return ControlFlow::Break(());
@@ -138,7 +138,7 @@ async fn redirects(probe: &mut Probe) -> ControlFlow<()> {
         else {
             return ControlFlow::Continue(());
         };
-        let Link::Http(http) = &mut probe.link else {
+        let ProbeLink::Http(http) = &mut probe.link else {
             return ControlFlow::Continue(());
         };
         let from = std::mem::take(&mut http.url);

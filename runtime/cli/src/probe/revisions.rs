@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use mcp_revisions_core::{ErrorObject, Json, Lifecycle, Revision, methods};
 use serde_json::{Value, json};
 
-use super::link::{Link, Reply, shown};
-use super::state::{Message, Probe, RevisionTrial, Talk};
+use super::link::{ProbeLink, ServerReply, shown};
+use super::state::{Conversation, Probe, ProbeMessage, RevisionTrial};
 use super::{handshake, judge, per_request, sign_in};
 
 /// A version that no revision has, as the specification's example has it.
@@ -32,15 +32,10 @@ pub(super) async fn run(probe: &mut Probe) -> ControlFlow<()> {
     }
     probe.trials.sort_by_key(|trial| trial.revision);
     if !probe.is_reached {
-        let why: Vec<String> = probe
-            .trials
-            .iter()
-            .rev()
-            .map(|it| it.detail.clone())
-            .collect();
-        let why = why.first().cloned().unwrap_or_default();
+        let last = probe.trials.last();
+        let why = last.map_or(String::new(), |trial| trial.detail.clone());
         let target = probe.target.clone();
-        if matches!(&probe.link, Link::Stdio(_)) {
+        if matches!(&probe.link, ProbeLink::Stdio(_)) {
             probe.report("start", None, target, with_errors(probe, why));
         } else {
             probe.report("answer", None, target, why);
@@ -54,7 +49,7 @@ pub(super) async fn run(probe: &mut Probe) -> ControlFlow<()> {
 
 /// Returns a text with the last lines of the server's standard error.
 pub(super) fn with_errors(probe: &Probe, why: String) -> String {
-    let Link::Stdio(stdio) = &probe.link else {
+    let ProbeLink::Stdio(stdio) = &probe.link else {
         return why;
     };
     let stray = stdio
@@ -76,26 +71,26 @@ pub(super) fn with_errors(probe: &Probe, why: String) -> String {
 /// Opens a conversation; over stdio it is a process of its own.
 pub(super) async fn open(probe: &mut Probe) -> Result<(), String> {
     match &mut probe.link {
-        Link::Http(_) => Ok(()),
-        Link::Stdio(stdio) => stdio.restart().await.map_err(|why| why.to_string()),
+        ProbeLink::Http(_) => Ok(()),
+        ProbeLink::Stdio(stdio) => stdio.restart().await.map_err(|why| why.to_string()),
     }
 }
 
 async fn trial(probe: &mut Probe, revision: Revision) -> ControlFlow<()> {
     let (method, params) = first(revision, revision.protocol_version());
-    let mut talk = Talk {
+    let mut conversation = Conversation {
         revision,
         session: None,
     };
     let begun = Instant::now();
     let reply = match open(probe).await {
-        Ok(()) => ask_first(probe, &talk, method, params.clone()).await,
+        Ok(()) => ask_first(probe, &conversation, method, params.clone()).await,
         Err(why) => {
             probe.report("start", None, probe.target.clone(), why);
             return ControlFlow::Break(());
         }
     };
-    let reply = over_events(probe, &talk, (method, params), reply).await;
+    let reply = over_events(probe, &conversation, (method, params), reply).await;
     if let Some(401 | 403) = reply.status
         && reply.text.is_none()
     {
@@ -104,7 +99,7 @@ async fn trial(probe: &mut Probe, revision: Revision) -> ControlFlow<()> {
     let is_first = !probe.is_reached && reply.text.is_some();
     if is_first {
         probe.is_reached = true;
-        if matches!(probe.link, Link::Stdio(_)) {
+        if matches!(probe.link, ProbeLink::Stdio(_)) {
             probe.step("first answer", begun.elapsed(), reply.line());
         }
         // A server that takes long to start takes as long for the next conversation.
@@ -114,7 +109,7 @@ async fn trial(probe: &mut Probe, revision: Revision) -> ControlFlow<()> {
     let version = result
         .as_ref()
         .and_then(|result| spoken_version(revision, result));
-    talk.session = reply.header("mcp-session-id").map(str::to_owned);
+    conversation.session = reply.header("mcp-session-id").map(str::to_owned);
     let is_spoken = version.as_deref() == Some(revision.protocol_version());
     probe.trials.push(RevisionTrial {
         revision,
@@ -123,22 +118,24 @@ async fn trial(probe: &mut Probe, revision: Revision) -> ControlFlow<()> {
         detail: detail(&reply, result.as_ref()),
     });
     if let Some(result) = result.filter(|_| is_spoken) {
-        judge::reply(probe, &talk, method, &reply);
+        judge::reply(probe, &conversation, method, &reply);
         learn(probe, &result);
         let is_latest = !probe
             .pages
             .iter()
             .any(|it| it.revision.lifecycle() == revision.lifecycle());
         match revision.lifecycle() {
-            Lifecycle::Handshake => handshake::run(probe, talk, &reply, &result, is_latest).await,
-            Lifecycle::PerRequest => per_request::run(probe, &talk, &result).await,
+            Lifecycle::Handshake => {
+                handshake::run(probe, conversation, &reply, &result, is_latest).await
+            }
+            Lifecycle::PerRequest => per_request::run(probe, &conversation, &result).await,
         }
-    } else if let Some(session) = talk.session {
+    } else if let Some(session) = conversation.session {
         handshake::close(probe, revision, &session).await;
     } else if revision.lifecycle() == Lifecycle::PerRequest {
-        undiscovered(probe, &talk, &reply).await;
+        undiscovered(probe, &conversation, &reply).await;
     }
-    if let Link::Stdio(stdio) = &mut probe.link {
+    if let ProbeLink::Stdio(stdio) = &mut probe.link {
         for line in std::mem::take(&mut stdio.stray) {
             let found = format!("{:?}", shown(&line));
             probe.report("stdout", revision, "standard output", found);
@@ -150,13 +147,13 @@ async fn trial(probe: &mut Probe, revision: Revision) -> ControlFlow<()> {
 /// Sends a first message again over HTTP+SSE, where the server speaks that in place of streamable HTTP.
 async fn over_events(
     probe: &mut Probe,
-    talk: &Talk,
+    conversation: &Conversation,
     (method, params): (&str, Value),
-    reply: Reply,
-) -> Reply {
+    reply: ServerReply,
+) -> ServerReply {
     let is_refused = matches!(reply.status, Some(400 | 404 | 405)) && reply.text.is_none();
     let is_tried = method == methods::INITIALIZE && !probe.is_reached && is_refused;
-    let Link::Http(http) = &mut probe.link else {
+    let ProbeLink::Http(http) = &mut probe.link else {
         return reply;
     };
     // Each session there is a stream.
@@ -165,14 +162,19 @@ async fn over_events(
     }
     let url = http.url.clone();
     probe.report("http-sse", Revision::LATEST, url, "it speaks HTTP+SSE only");
-    ask_first(probe, talk, method, params).await
+    ask_first(probe, conversation, method, params).await
 }
 
 /// Sends a first message, whose reply is looked at once it says that the server speaks the revision.
-async fn ask_first(probe: &mut Probe, talk: &Talk, method: &str, params: Value) -> Reply {
-    let mut message = Message::new(talk.revision, method, params);
+async fn ask_first(
+    probe: &mut Probe,
+    conversation: &Conversation,
+    method: &str,
+    params: Value,
+) -> ServerReply {
+    let mut message = ProbeMessage::new(conversation.revision, method, params);
     message.is_sound = false;
-    probe.send(talk, message).await
+    probe.send(conversation, message).await
 }
 
 /// Returns the first request of a revision, which names this version.
@@ -200,10 +202,10 @@ fn spoken_version(revision: Revision, result: &Value) -> Option<String> {
     }
 }
 
-fn detail(reply: &Reply, result: Option<&Value>) -> String {
+fn detail(reply: &ServerReply, result: Option<&Value>) -> String {
     let versions = |all: &Value| {
-        let all: Vec<&str> = all.as_array()?.iter().filter_map(Value::as_str).collect();
-        Some(shown(&all.join(", ")))
+        let texts = all.as_array()?.iter().filter_map(Value::as_str);
+        Some(shown(&texts.collect::<Vec<_>>().join(", ")))
     };
     match result {
         None => {
@@ -219,8 +221,8 @@ fn detail(reply: &Reply, result: Option<&Value>) -> String {
         Some(result) => {
             let version = result.get("protocolVersion").and_then(Value::as_str);
             let all = result.get("supportedVersions").and_then(versions);
-            let version = version.map(shown).or(all).unwrap_or_default();
-            format!("answers {version}")
+            let named = version.map(shown).or(all).unwrap_or_default();
+            format!("answers {named}")
         }
     }
 }
@@ -245,23 +247,23 @@ async fn echoed(probe: &mut Probe) {
     else {
         return;
     };
-    let talk = Talk {
+    let conversation = Conversation {
         revision: latest,
         session: None,
     };
     let (method, params) = first(latest, UNKNOWN);
-    let mut message = Message::new(latest, method, params);
+    let mut message = ProbeMessage::new(latest, method, params);
     message.is_sound = false;
     if open(probe).await.is_err() {
         return;
     }
-    if let Link::Http(http) = &mut probe.link
+    if let ProbeLink::Http(http) = &mut probe.link
         && http.events.is_some()
         && !http.open_events(probe.patience).await
     {
         return;
     }
-    let reply = probe.send(&talk, message).await;
+    let reply = probe.send(&conversation, message).await;
     let version = reply
         .result()
         .and_then(|result| spoken_version(latest, &result));
@@ -288,13 +290,14 @@ fn readiness(probe: &mut Probe) {
 }
 
 /// Looks whether a server that does not answer `server/discover` speaks the per-request lifecycle all the same.
-async fn undiscovered(probe: &mut Probe, talk: &Talk, reply: &Reply) {
+async fn undiscovered(probe: &mut Probe, conversation: &Conversation, reply: &ServerReply) {
     let found = match (reply.result(), reply.code()) {
         (Some(_), _) => "`supportedVersions` lacks the version that it was asked in".to_owned(),
         (None, Some(ErrorObject::METHOD_NOT_FOUND)) => {
-            let mut message = Message::new(talk.revision, methods::TOOLS_LIST, json!({}));
+            let mut message =
+                ProbeMessage::new(conversation.revision, methods::TOOLS_LIST, json!({}));
             message.is_sound = false;
-            let listed = probe.send(talk, message).await.result();
+            let listed = probe.send(conversation, message).await.result();
             if listed.is_none_or(|listed| listed.get("resultType").is_none()) {
                 return;
             }
@@ -303,7 +306,12 @@ async fn undiscovered(probe: &mut Probe, talk: &Talk, reply: &Reply) {
         }
         _ => return,
     };
-    probe.report("discover", talk.revision, methods::SERVER_DISCOVER, found);
+    probe.report(
+        "discover",
+        conversation.revision,
+        methods::SERVER_DISCOVER,
+        found,
+    );
 }
 
 /// Returns the capabilities that a first result declares.

@@ -4,16 +4,16 @@ use std::ops::ControlFlow;
 
 use mcp_revisions_core::Revision;
 
-use super::link::{Link, Reply, shown};
+use super::link::{ProbeLink, ServerReply, shown};
 use super::state::{Probe, WantedSignIn};
 use crate::sign_in::{forecast_lines, inspect};
 
 /// Looks at the sign-in that a server wants which has answered with status 401 or 403. Nothing else can be known of it.
-pub(super) async fn run(probe: &mut Probe, refused: &Reply) -> ControlFlow<()> {
+pub(super) async fn run(probe: &mut Probe, refused: &ServerReply) -> ControlFlow<()> {
     let status = refused.status.unwrap_or_default();
     let url = match &probe.link {
-        Link::Http(http) => http.url.clone(),
-        Link::Stdio(_) => String::new(),
+        ProbeLink::Http(http) => http.url.clone(),
+        ProbeLink::Stdio(_) => String::new(),
     };
     let challenge = refused.header("www-authenticate").map(shown);
     if status != 401 && challenge.is_none() {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::checks::{Checks, Finding, FindingSeverity};
 use super::judge;
-use super::link::{Link, Reply};
+use super::link::{ProbeLink, ServerReply};
 use crate::sign_in::SignInArguments;
 
 /// Maximum number of messages and other HTTP requests of a probe.
@@ -83,7 +83,7 @@ pub(super) struct NamedCall {
 /// The state of a probe.
 pub(super) struct Probe {
     pub(super) target: String,
-    pub(super) link: Link,
+    pub(super) link: ProbeLink,
     pub(super) checks: Checks,
     pub(super) call: Option<NamedCall>,
     /// The server at a URL, until the way to it was looked at.
@@ -108,13 +108,13 @@ pub(super) struct Probe {
 
 /// A conversation in one revision.
 #[derive(Debug, Clone)]
-pub(super) struct Talk {
+pub(super) struct Conversation {
     pub(super) revision: Revision,
     pub(super) session: Option<String>,
 }
 
 /// A request or a notification, with what is to be wrong in it.
-pub(super) struct Message<'a> {
+pub(super) struct ProbeMessage<'a> {
     pub(super) method: &'a str,
     pub(super) params: Value,
     /// The protocol version that it names.
@@ -127,7 +127,7 @@ pub(super) struct Message<'a> {
     pub(super) is_sound: bool,
 }
 
-impl<'a> Message<'a> {
+impl<'a> ProbeMessage<'a> {
     /// Creates a sound message of a revision.
     pub(super) fn new(revision: Revision, method: &'a str, params: Value) -> Self {
         Self {
@@ -151,7 +151,7 @@ impl<'a> Message<'a> {
 
 impl Probe {
     /// Creates the probe of a server.
-    pub(super) fn new(target: String, link: Link, checks: Checks) -> Self {
+    pub(super) fn new(target: String, link: ProbeLink, checks: Checks) -> Self {
         Self {
             target,
             link,
@@ -182,23 +182,32 @@ impl Probe {
         place: impl Into<String>,
         found: impl Into<String>,
     ) {
-        let place = place.into();
+        let (place, found) = (place.into(), found.into());
         let Some(check) = self.checks.find(id, revision.into()) else {
             return;
         };
-        let is_known = |one: &Finding| one.check.id == check.id && one.place == place;
-        if !self.findings.iter().any(is_known) {
-            self.findings.push(Finding {
+        let is_known = |one: &&mut Finding| one.check.id == check.id && one.place == place;
+        match self.findings.iter_mut().find(is_known) {
+            Some(known)
+                if check
+                    .revision
+                    .is_some_and(|it| known.revisions.contains(&it)) => {}
+            Some(known) => known.revisions.extend(check.revision),
+            None => self.findings.push(Finding {
                 check: check.clone(),
+                revisions: check.revision.into_iter().collect(),
                 place,
-                found: found.into(),
-            });
+                found,
+            }),
         }
     }
 
     pub(super) fn step(&mut self, name: &'static str, took: Duration, detail: impl Into<String>) {
-        let detail = detail.into();
-        self.steps.push(ReachStep { name, took, detail });
+        self.steps.push(ReachStep {
+            name,
+            took,
+            detail: detail.into(),
+        });
     }
 
     /// Returns the revisions that the server speaks.
@@ -214,8 +223,7 @@ impl Probe {
             .copied()
             .unwrap_or(Revision::LATEST);
         let mut errors = self.findings.iter().filter(|finding| {
-            finding.check.revision == Some(latest)
-                && finding.check.severity == FindingSeverity::Error
+            finding.revisions.contains(&latest) && finding.check.severity == FindingSeverity::Error
         });
         let trial = self.trials.iter().find(|trial| trial.revision == latest);
         let why = match trial {
@@ -230,79 +238,95 @@ impl Probe {
     }
 
     pub(super) fn is_http(&self) -> bool {
-        matches!(&self.link, Link::Http(http) if http.events.is_none())
+        matches!(&self.link, ProbeLink::Http(http) if http.events.is_none())
     }
 
     /// Sends a sound request of a conversation.
-    pub(super) async fn ask(&mut self, talk: &Talk, method: &str, params: Value) -> Reply {
-        let message = Message::new(talk.revision, method, params);
-        self.send(talk, message).await
+    pub(super) async fn ask(
+        &mut self,
+        conversation: &Conversation,
+        method: &str,
+        params: Value,
+    ) -> ServerReply {
+        let message = ProbeMessage::new(conversation.revision, method, params);
+        self.send(conversation, message).await
     }
 
     /// Sends a request, and looks at the reply.
-    pub(super) async fn send(&mut self, talk: &Talk, message: Message<'_>) -> Reply {
+    pub(super) async fn send(
+        &mut self,
+        conversation: &Conversation,
+        message: ProbeMessage<'_>,
+    ) -> ServerReply {
         let id = self.next_id;
         self.next_id += 1;
-        let text = stamped(talk, &message, Some(id));
+        let text = stamped(conversation, &message, Some(id));
         // A server that is new to a client may need time to start, or be silent about what it does not know.
         let is_first = [methods::INITIALIZE, methods::SERVER_DISCOVER].contains(&message.method);
         let within = if is_first { self.patience } else { ANSWER };
-        let mut reply = self.exchange(talk, &message, text, Some(id), within).await;
+        let mut reply = self
+            .exchange(conversation, &message, text, Some(id), within)
+            .await;
         reply.id = id;
         if message.is_sound {
-            judge::reply(self, talk, message.method, &reply);
+            judge::reply(self, conversation, message.method, &reply);
         }
         reply
     }
 
     /// Sends a notification.
-    pub(super) async fn notify(&mut self, talk: &Talk, method: &str) -> Reply {
-        let message = Message::new(talk.revision, method, json!({}));
-        let text = stamped(talk, &message, None);
-        self.exchange(talk, &message, text, None, ANSWER).await
+    pub(super) async fn notify(
+        &mut self,
+        conversation: &Conversation,
+        method: &str,
+    ) -> ServerReply {
+        let message = ProbeMessage::new(conversation.revision, method, json!({}));
+        let text = stamped(conversation, &message, None);
+        self.exchange(conversation, &message, text, None, ANSWER)
+            .await
     }
 
     async fn exchange(
         &mut self,
-        talk: &Talk,
-        message: &Message<'_>,
+        conversation: &Conversation,
+        message: &ProbeMessage<'_>,
         text: String,
         id: Option<i64>,
         within: Duration,
-    ) -> Reply {
+    ) -> ServerReply {
         self.messages += 1;
         if self.messages > MESSAGES {
-            return Reply {
+            return ServerReply {
                 failure: Some(format!("not sent: {MESSAGES} messages were")),
-                ..Reply::default()
+                ..ServerReply::default()
             };
         }
         match &mut self.link {
-            Link::Stdio(stdio) => stdio.send(text, id, within).await,
-            Link::Http(http) => {
-                let headers = headers(talk, message);
+            ProbeLink::Stdio(stdio) => stdio.send(text, id, within).await,
+            ProbeLink::Http(http) => {
+                let headers = headers(conversation, message);
                 http.send("POST", &headers, text, id, within).await
             }
         }
     }
 
     /// Sends a request of HTTP without a message; nothing over stdio.
-    pub(super) async fn http(&mut self, verb: &str, headers: Vec<(String, String)>) -> Reply {
+    pub(super) async fn http(&mut self, verb: &str, headers: Vec<(String, String)>) -> ServerReply {
         self.messages += 1;
         match &mut self.link {
-            Link::Http(http) => {
+            ProbeLink::Http(http) => {
                 let sent = http.send(verb, &headers, String::new(), None, ANSWER);
                 sent.await
             }
-            Link::Stdio(_) => Reply::default(),
+            ProbeLink::Stdio(_) => ServerReply::default(),
         }
     }
 }
 
 /// Returns the text of a message.
-fn stamped(talk: &Talk, message: &Message<'_>, id: Option<i64>) -> String {
+fn stamped(conversation: &Conversation, message: &ProbeMessage<'_>, id: Option<i64>) -> String {
     let mut params = message.params.clone();
-    if talk.revision.lifecycle() == Lifecycle::PerRequest && id.is_some() {
+    if conversation.revision.lifecycle() == Lifecycle::PerRequest && id.is_some() {
         let mut stamp = json!({
             meta::PROTOCOL_VERSION: message.version,
             meta::CLIENT_INFO: { "name": "mcp-rev", "version": env!("CARGO_PKG_VERSION") },
@@ -323,8 +347,8 @@ fn stamped(talk: &Talk, message: &Message<'_>, id: Option<i64>) -> String {
 }
 
 /// Returns the headers of a POST.
-fn headers(talk: &Talk, message: &Message<'_>) -> Vec<(String, String)> {
-    let revision = talk.revision;
+fn headers(conversation: &Conversation, message: &ProbeMessage<'_>) -> Vec<(String, String)> {
+    let revision = conversation.revision;
     let mut all = vec![
         ("Content-Type", "application/json".to_owned()),
         ("Accept", "application/json, text/event-stream".to_owned()),
@@ -343,14 +367,19 @@ fn headers(talk: &Talk, message: &Message<'_>) -> Vec<(String, String)> {
     {
         all.push((NAME, encoded(name).into_owned()));
     }
-    all.extend(talk.session.clone().map(|session| (SESSION_ID, session)));
+    all.extend(
+        conversation
+            .session
+            .clone()
+            .map(|session| (SESSION_ID, session)),
+    );
     all.retain(|(own, _)| {
         let mut changed = message.headers.iter();
         !changed.any(|(name, _)| own.eq_ignore_ascii_case(name))
     });
-    let own = all.into_iter();
-    let own = own.map(|(name, value)| (name.to_owned(), value));
-    let changed = message.headers.iter();
-    let changed = changed.filter_map(|(name, value)| Some((name.clone(), value.clone()?)));
-    own.chain(changed).collect()
+    let own = all
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value));
+    let set = |(name, value): &(String, Option<String>)| Some((name.clone(), value.clone()?));
+    own.chain(message.headers.iter().filter_map(set)).collect()
 }

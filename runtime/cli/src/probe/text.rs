@@ -77,9 +77,10 @@ fn revisions(text: &mut String, probe: &Probe, paint: Paint) {
     }
     part(text, "Revisions");
     for trial in &probe.trials {
-        let spoken = match trial.is_spoken() {
-            true => paint.with(Colour::Green, "yes"),
-            false => paint.with(Colour::Red, "no "),
+        let spoken = if trial.is_spoken() {
+            paint.with(Colour::Green, "yes")
+        } else {
+            paint.with(Colour::Red, "no ")
         };
         let detail = format!("{spoken}  {}: {}", trial.method, trial.detail);
         row(text, trial.revision.id(), &detail);
@@ -121,6 +122,7 @@ fn findings(text: &mut String, probe: &Probe, paint: Paint) {
     all.sort_by_key(|finding| std::cmp::Reverse(finding.check.severity));
     for Finding {
         check,
+        revisions,
         place,
         found,
     } in all
@@ -130,9 +132,13 @@ fn findings(text: &mut String, probe: &Probe, paint: Paint) {
             FindingSeverity::Warning => paint.with(Colour::Cyan, check.severity.as_str()),
             FindingSeverity::Error => paint.with(Colour::Red, check.severity.as_str()),
         };
-        let revision = check
-            .revision
-            .map_or(String::new(), |it| format!(" [{it}]"));
+        let revision = match revisions.as_slice() {
+            [] => String::new(),
+            all => {
+                let ids: Vec<&str> = all.iter().map(|it| it.id()).collect();
+                format!(" [{}]", ids.join(", "))
+            }
+        };
         let _ = writeln!(text, "  {severity} {}{revision} {place}", check.id);
         let mut lines = vec![("found", found.as_str()), ("rule", &check.says)];
         lines.extend(check.page.as_deref().map(|page| ("page", page)));

@@ -76,7 +76,7 @@ pub(crate) fn lines(forecast: &SignInForecast) -> Vec<String> {
     ]
 }
 
-/// What was found of the sign-in of a server.
+/// The requests and the result of a look at the sign-in of a server.
 pub(crate) struct Inspection {
     /// The requests for metadata, each with its status.
     pub(crate) requests: Vec<String>,

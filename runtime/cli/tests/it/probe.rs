@@ -218,6 +218,7 @@ fn result(fault: &str, method: &str, params: &Value, is_per_request: bool) -> Re
         ("tools/list", _) if fault == "page-scope" && cursor.is_none() => {
             json!({ "tools": [tool], "nextCursor": "2", "cacheScope": "private" })
         }
+        ("tools/list", _) if cursor.is_some() => json!({ "tools": [] }),
         ("tools/list", _) => json!({ "tools": [tool] }),
         ("tools/call", _) => json!({ "content": [{ "type": "text", "text": "3" }] }),
         ("resources/list", _) => json!({ "resources": [{ "uri": "a:b", "name": "b" }] }),
@@ -379,7 +380,7 @@ fn what_is_not_reached_says_where_the_way_ends() {
     for (target, check, why) in [
         (&[closed.as_str()][..], "connection", "refused"),
         (&["http://no-such-host.invalid/mcp"], "name", ""),
-        (&[&tls], "certificate", "try http://"),
+        (&[&tls], "certificate", ""),
         (&["--", program, "check"], "start", "required arguments"),
         (&["--", "/no/such/program"], "start", "cannot start"),
     ] {

@@ -50,20 +50,20 @@ impl RawHttp {
         headers: &[(String, String)],
         body: String,
     ) -> Result<RawResponse, String> {
-        let url: Uri = url.parse().map_err(|why| format!("{url}: {why}"))?;
+        let place: Uri = url.parse().map_err(|why| format!("{url}: {why}"))?;
         let method = Method::from_bytes(method.as_bytes()).map_err(|why| why.to_string())?;
         let all = self.0.headers().chain(headers);
         let mut map = header_map(all.map(|(name, value)| (name.as_str(), value.as_str())))?;
         map.entry(::http::header::USER_AGENT).or_insert(SENDER);
-        let (map, _) = self.0.authorized(&method, &url, map).await?;
-        let sent = self.0.once(&method, &url, map, &Bytes::from(body)).await;
+        let (map, _) = self.0.authorized(&method, &place, map).await?;
+        let sent = self.0.once(&method, &place, map, &Bytes::from(body)).await;
         let response = sent.map_err(|error| cause(&error))?;
         let status = response.status().as_u16();
         let text =
             |value: &::http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
-        let headers = response.headers().iter();
-        let headers = headers.map(|(name, value)| (name.as_str().to_owned(), text(value)));
-        let headers = headers.collect();
+        let received = response.headers().iter();
+        let named = received.map(|(name, value)| (name.as_str().to_owned(), text(value)));
+        let headers = named.collect();
         let (mut events, mut whole) = (None, None);
         if is_stream(&response) {
             events = Some(EventStream::new(response.into_body(), self.0.limit));
