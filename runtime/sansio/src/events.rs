@@ -176,7 +176,7 @@ impl MendedMessage {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Ignored {
-    /// Bytes that are no message, and how they begin: at most 100 characters.
+    /// Bytes that are not a message, and how they begin: at most 100 characters.
     Unreadable(Unreadable, String),
     /// A message of more bytes than [`Limits::max_message_bytes`](crate::Limits::max_message_bytes).
     TooLong(usize),

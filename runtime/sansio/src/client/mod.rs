@@ -37,7 +37,7 @@
 //
 // | message | file |
 // |---|---|
-// | any text of the server, and its responses; texts that are no message | answer, unread |
+// | any text of the server, and its responses; texts that are not a message | answer, unread |
 // | `initialize`, `server/discover` | negotiate::client |
 // | requests of the application | send |
 // | requests and notifications of the server | peer |

@@ -55,7 +55,7 @@ impl Server {
         })
     }
 
-    /// Refuses a text that is no message.
+    /// Refuses a text that is not a message.
     fn refuse_unlooked(&self, unlooked: &Unlooked) -> MessageReply {
         let invalid = |why: &dyn std::fmt::Display| errors::invalid_request(&why.to_string());
         match &unlooked.why {
