@@ -5,12 +5,12 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
-use mcp_revisions::client_transport::without_secrets;
 use mcp_revisions::core::methods;
 use mcp_revisions::layer::LayerMessage;
 use mcp_revisions::sansio::client::{Failure, NeededSignIn};
 use mcp_revisions::serve::Peer;
 use mcp_revisions::service::Error;
+use mcp_revisions::service::client::without_secrets;
 use mcp_wire::{ErrorObject, Json};
 use serde_json::json;
 use tracing::{debug, warn};

@@ -191,6 +191,7 @@ impl Route {
     }
 
     /// Returns whether nothing has to be converted: both ends have the same types.
+    #[doc(hidden)]
     #[must_use]
     pub fn is_untouched(&self) -> bool {
         self.from == self.to

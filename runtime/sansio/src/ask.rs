@@ -163,7 +163,7 @@ impl Answer {
     /// Reads the result as a type of the application's revision.
     ///
     /// # Errors
-    /// Returns a text for an answer that is no result, and for a result that is not of this type.
+    /// Returns a text for an answer that is not a result, and for a result that is not of this type.
     pub fn read<T: Decode>(&self) -> Result<T, String> {
         match self {
             Self::Result(result) => result.read().map_err(|error| error.to_string()),

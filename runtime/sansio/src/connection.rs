@@ -1,18 +1,25 @@
-//! One end of one conversation: input and time go in, outputs are taken out, and it says when it wants to be woken.
+//! A connection to one peer: texts and the time go in, outputs and the next wake time come out.
 
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::events::{Event, Output};
 
-/// One end of one conversation, in the role of a [`Server`](super::server::Server) or of a
-/// [`Client`](super::client::Client).
+/// A connection to one peer, in the role of a [`Server`](super::server::Server) or of a [`Client`](super::client::Client),
+/// with all the state of it.
 ///
-/// It has no sockets and no clock. A driver hands in texts by `receive`, the ends of streams by `ended` and `closed`, and the
-/// time by `wake`; the application calls `ask`, `answer`, `notify` and `cancel`; both take outputs from [`poll`](Self::poll)
-/// until there are no more. These functions have the same names in both roles. `now` counts from any moment that the driver
-/// chooses. No input causes an error or a panic: a text that cannot be read is answered with an error, or ignored.
+/// It has no sockets and no clock: [the run loop](crate) has both. A function with the same name does the same in both roles.
+///
+/// | | |
+/// |---|---|
+/// | the driver hands in | `receive`, `ended`, `closed`, `wake` |
+/// | the application says | `ask`, `answer`, `notify`, `cancel` |
+/// | the driver takes out | [`poll`](Self::poll), [`wake_at`](Self::wake_at) |
+///
+/// `now` is the time since any moment that the driver chooses, the same for all calls. No input causes an error or a
+/// panic: a text that cannot be read is answered with an error, or ignored.
 pub struct Connection<R: Role> {
     pub(super) role: Arc<R>,
     pub(super) state: R::State,
@@ -36,6 +43,10 @@ pub trait Role: Sized + sealed::Sealed {
     /// Reports an event that is a mistake of the peer.
     #[doc(hidden)]
     fn report(&self, event: &Event);
+
+    /// Returns the earliest deadline of a state.
+    #[doc(hidden)]
+    fn wake_at(state: &Self::State) -> Option<Duration>;
 }
 
 pub(super) mod sealed {
@@ -63,6 +74,16 @@ impl<R: Role> Connection<R> {
     /// Returns the next output, in order; `None` if there is nothing to do until the next input.
     pub fn poll(&mut self) -> Option<Output<R::Text>> {
         self.outputs.pop_front()
+    }
+
+    /// Returns the time at which the connection has to be woken by `wake` if nothing else is handed in before; `None` if it
+    /// waits for nothing that ends by itself.
+    ///
+    /// It can be another one after each call that takes the time (`receive`, `ask`, `answer`, `cancel`, `ended`, `wake`), so
+    /// the driver asks for it once [`poll`](Self::poll) is empty.
+    #[must_use]
+    pub fn wake_at(&self) -> Option<Duration> {
+        R::wake_at(&self.state)
     }
 
     /// Frees the queue of outputs, if it is empty.

@@ -114,8 +114,8 @@ impl Application for Proxied {
                     "the stream of changes is open again: clients hear that all may have changed"
                 );
             }
-            Event::NeedsAdapter(needs) => {
-                warn!(server = self.settings.label(), %needs, "cannot be handed on");
+            Event::RequiresState(method, needs) => {
+                warn!(server = self.settings.label(), method, %needs, "cannot be handed on");
             }
             _ => {}
         }

@@ -71,6 +71,24 @@ impl Role for Client {
     fn report(&self, event: &Event) {
         self.on_mistake.report(event);
     }
+
+    fn wake_at(state: &ClientState) -> Option<Duration> {
+        let ClientState {
+            rounds,
+            changes,
+            polls,
+            session,
+            ..
+        } = state;
+        let adapters = [
+            rounds.deadline(),
+            changes.deadline(),
+            polls.deadline(),
+            session.deadline(),
+        ];
+        let negotiating = state.stage.deadline().into_iter();
+        negotiating.chain(adapters.into_iter().flatten()).min()
+    }
 }
 
 impl Connection<Client> {
@@ -80,26 +98,6 @@ impl Connection<Client> {
     /// Returns an error if too many wait for their answer, or the client speaks no revision.
     pub fn ask(&mut self, ask: OutgoingRequest, now: Duration) -> Result<Token, Box<Failure>> {
         self.enqueue(ask, None, now)
-    }
-
-    /// Returns when [`wake`](Self::wake) has something to do.
-    #[must_use]
-    pub fn wake_at(&self) -> Option<Duration> {
-        let ClientState {
-            rounds,
-            changes,
-            polls,
-            session,
-            ..
-        } = &self.state;
-        let adapters = [
-            rounds.deadline(),
-            changes.deadline(),
-            polls.deadline(),
-            session.deadline(),
-        ];
-        let negotiating = self.state.stage.deadline().into_iter();
-        negotiating.chain(adapters.into_iter().flatten()).min()
     }
 
     /// Sets the time, and ends what has waited too long.

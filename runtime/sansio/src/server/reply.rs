@@ -41,6 +41,9 @@ impl Outgoing {
     }
 }
 
+/// The result that says nothing.
+pub(crate) const EMPTY_RESULT: &str = "{}";
+
 /// The answer to a message of the peer, before it is known if it stands alone or in a batch.
 pub(crate) enum MessageReply {
     /// At once: by this text, beside this status.

@@ -501,7 +501,7 @@ impl<App: Spoken> Caller for Client<App> {
         };
         match self.handle.notify(method, params).await?.fate {
             Fate::Refused(error) => Err(Error::Rpc(*error)),
-            Fate::NeedsAdapter(needs) => Err(Error::Internal(needs.to_string())),
+            Fate::RequiresState(needs) => Err(Error::Internal(format!("`{method}` {needs}"))),
             Fate::Unknown => Err(closed()),
             Fate::Sent | Fate::Adapted | Fate::Dropped(_) => Ok(()),
         }

@@ -18,7 +18,7 @@ use mcp_revisions_sansio::client::{
     Answered, Client, Connection, Event, Failure, Ignored, OutgoingRequest, Output, ServerFacts,
     To, Token,
 };
-use mcp_revisions_sansio::transport::quotable;
+use mcp_revisions_sansio::driver::{client, quotable};
 
 /// Maximum number of bytes of requests and notifications that wait for the driver before its handles do.
 const REQUEST_BYTES: usize = 1 << 20;
@@ -261,12 +261,12 @@ impl<C: Send + 'static> Driver<C> {
 
     /// Reports a message of the server that the application cannot use.
     pub fn leave_out(&mut self, ignored: Ignored) {
-        self.connection.leave_out(ignored);
+        client::leave_out(&mut self.connection, ignored);
     }
 
     /// Reports a notification of progress that names no request.
     pub fn leave_out_progress(&mut self, params: &Json) {
-        self.connection.leave_out_progress(params);
+        client::leave_out_progress(&mut self.connection, params);
     }
 
     /// Answers a request of the server once `answer` is ready; `of` is the request in whose work the server made it.
@@ -360,7 +360,7 @@ impl<C: Send + 'static> Driver<C> {
         }
         self.is_over = false;
         self.ended.send_replace(false);
-        self.connection.server_restarted();
+        client::server_restarted(&mut self.connection);
         true
     }
 
@@ -534,7 +534,7 @@ impl<C: Send + 'static> Driver<C> {
             Incoming::Unauthorized { exchange, needed } => {
                 connection.unauthorized(exchange, needed, now);
             }
-            Incoming::Misframed(why) => connection.misframed(why),
+            Incoming::Misframed(why) => client::misframed(connection, why),
             Incoming::SessionLost(id) => connection.session_lost(&id, now),
             Incoming::Closed => {}
         }

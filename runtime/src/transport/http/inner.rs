@@ -24,9 +24,10 @@ use crate::transport::observe;
 use crate::transport::panics::lock;
 use crate::transport::spawn::spawn_if_possible;
 use mcp_revisions_core::headers;
+use mcp_revisions_sansio::driver::server::{with_loss_counter, with_tickets_of};
+use mcp_revisions_sansio::driver::unguessable;
 use mcp_revisions_sansio::errors::{self, Refusal};
 use mcp_revisions_sansio::server::{NewSession, Owner, Server, Sessions};
-use mcp_revisions_sansio::transport::unguessable;
 
 pub(super) struct ServiceShared {
     pub(super) server: Arc<Server>,
@@ -99,7 +100,8 @@ impl ServiceShared {
                 .unwrap_or_else(|| Arc::new(Memory::new()));
             let address = backplane.join(me.clone());
             // A replica that gets a ticket reads from it which replica keeps the request.
-            let of_replica = server.with_tickets_of(u32::from_str_radix(&address, 16).unwrap_or(0));
+            let of_replica =
+                with_tickets_of(server, u32::from_str_radix(&address, 16).unwrap_or(0));
             let own = || Budgets::new(&options, of_replica.limits());
             let shared = options.budgets.as_deref();
             let budgets = shared.map_or_else(own, |it| it.get_or_init(own).clone());
@@ -107,7 +109,7 @@ impl ServiceShared {
                 CountingHandler::new(observe::metrics::server::observed(Arc::new(handler), "tcp"));
             let losses = Arc::clone(&counted);
             let (server, start) =
-                started(of_replica.with_loss_counter(move |lost| losses.lost(lost)));
+                started(with_loss_counter(of_replica, move |lost| losses.lost(lost)));
             let replicas = Replicas {
                 backplane: Arc::clone(&backplane),
                 address: Arc::clone(&address),

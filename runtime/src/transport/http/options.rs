@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use mcp_revisions_sansio::params::Learned;
+use mcp_revisions_sansio::driver::params::Learned;
 use mcp_wire::Json;
 
 use super::guard::ResourceGuard;
@@ -202,7 +202,7 @@ impl Options {
 
     /// Sets how many connections [`serve`](super::serve) keeps open from one address; a quarter of all by default. Raise it where a
     /// proxy has one address for all its clients. Where an address has as many, its longest idle connection makes room, one
-    /// without a call; a stream that waits for changes is no call. Without one, the new connection gets status 503.
+    /// without a call; a stream that waits for changes is not a call. Without one, the new connection gets status 503.
     #[must_use]
     pub fn with_connections_per_address(mut self, connections: usize) -> Self {
         self.connections_per_address = Some(connections);

@@ -21,9 +21,9 @@ use crate::backplane::{EventId, Unavailable};
 use crate::serve::{Handler, Outbox, Permit, ServerDriver, outbox};
 use crate::transport::spawn::{Boxed, boxed};
 use mcp_revisions_core::headers;
+use mcp_revisions_sansio::driver::quotable;
 use mcp_revisions_sansio::errors::Refusal;
 use mcp_revisions_sansio::server::{Owner, Server};
-use mcp_revisions_sansio::transport::quotable;
 
 /// A server as a tower service; clones serve the same sessions.
 #[derive(Clone)]

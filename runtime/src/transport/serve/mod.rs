@@ -27,6 +27,7 @@ use mcp_revisions_core::{Loss, Revision};
 use mcp_wire::{ErrorObject, Json, RequestId};
 
 use crate::Limits;
+use mcp_revisions_sansio::driver::server::{leave_out, tell_losses};
 use mcp_revisions_sansio::errors::Refusal;
 use mcp_revisions_sansio::server::{AppProfile, LogLevel, Owner, Server};
 use mcp_revisions_sansio::{
@@ -450,15 +451,14 @@ impl Session {
         losses: &[Loss],
     ) {
         if let Some(driver) = self.driver.upgrade() {
-            let server = driver.server();
-            server.tell_losses(method, peer, request, losses);
+            tell_losses(&driver.server(), method, peer, request, losses);
         }
     }
 
     /// Reports a message of the client that no handler can read.
     pub(crate) fn leave_out(&self, ignored: Ignored) {
         if let Some(driver) = self.driver.upgrade() {
-            driver.server().leave_out(ignored);
+            leave_out(&driver.server(), ignored);
         }
     }
 

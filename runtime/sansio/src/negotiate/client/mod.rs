@@ -531,7 +531,7 @@ impl Connection<Client> {
         let mut carry = |name, json: Json| {
             let carried = facts(&self.role.translator, method, name, &json, revision);
             if let Err(stopped) = &carried {
-                self.tell(Event::stopped(stopped, method, revision));
+                self.tell(Event::stopped(stopped, method));
             }
             carried.ok()
         };

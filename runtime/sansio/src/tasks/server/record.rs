@@ -201,7 +201,7 @@ impl Task {
     }
 
     /// Returns the members that every message about it has, as a form spells them.
-    pub(super) fn members(&self, form: Form) -> Map<Json> {
+    pub(crate) fn members(&self, form: Form) -> Map<Json> {
         let (ttl, poll_interval) = match form {
             Form::Core => ("ttl", "pollInterval"),
             Form::Extension => ("ttlMs", "pollIntervalMs"),
