@@ -9,11 +9,11 @@ use crate::errors;
 use crate::input_required::server::known;
 use crate::json::object;
 use crate::server::{Outgoing, Server};
+pub use crate::tasks::form::{Form, NOTIFICATIONS_TASKS, RELATED_TASK, RESULT_TYPE, TASKS_UPDATE};
 pub use crate::tasks::server::{
     StartingTask, Stored, Task, TaskAnswer, TaskCount, TaskOptions, TaskQuestion, TaskStore,
     TaskStoreError, TaskWanted, millis, now_ms, store_bounds,
 };
-pub use crate::tasks::{Form, NOTIFICATIONS_TASKS, RELATED_TASK, RESULT_TYPE, TASKS_UPDATE};
 use crate::translate::TextDirection;
 use crate::{Connection, TaskStatus, Token};
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use mcp_revisions_core::{Introductions, Revision, errors::shortened, methods};
 use mcp_wire::{Json, Peeked, Raw};
 
-use super::{EXTENSION, Form, declares_extension, with_extension, without_extension};
+use super::form::{EXTENSION, Form, declares_extension, with_extension, without_extension};
 use crate::errors::{self, Refusal};
 use crate::json::{object, with_members};
 use crate::server::{AppProfile, Server};
