@@ -51,7 +51,7 @@ pub struct Made {
 /// Why a schema did not go through.
 #[derive(Debug)]
 pub enum Refused {
-    /// It is no schema by itself: not JSON, or it refers to what is not there.
+    /// It is not a schema by itself: not JSON, or it refers to what is not there.
     Invalid(Error),
     /// The generator has no safe answer for it.
     Unanswered(Error),

@@ -68,8 +68,8 @@ impl BridgeEnding {
 
     /// Waits for the grace, or for what ends it early, and gives open calls up.
     pub(crate) async fn give_up_after(&self, grace: Duration) {
-        let early = lock(&self.early).take();
-        let early = early.unwrap_or_else(|| Box::pin(std::future::pending()));
+        let taken = lock(&self.early).take();
+        let early = taken.unwrap_or_else(|| Box::pin(std::future::pending()));
         tokio::select! {
             () = early => info!("what is still open is given up before the time is over"),
             () = tokio::time::sleep(grace) => {

@@ -1,6 +1,6 @@
 //! The layers around the requests of clients: those of the application and of the operator, and within them those of the bridge.
 //!
-//! The first one sees a request first, and its result last. Losses are no layer: messages between layers are of one revision, so
+//! The first one sees a request first, and its result last. Losses are not a layer: messages between layers are of one revision, so
 //! that the connections on both sides record them, and [`Losses`](crate::losses::Losses) has their hook.
 
 use std::sync::Arc;
@@ -61,7 +61,7 @@ async fn share(settings: Arc<BridgeSettings>, message: LayerMessage) -> Result<J
     Ok(result)
 }
 
-/// Measures how long the server takes for a request, and counts what it comes to.
+/// Measures the time that the server takes for a request, and counts its outcome.
 async fn measure(
     settings: Arc<BridgeSettings>,
     message: LayerMessage,

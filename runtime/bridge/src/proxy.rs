@@ -291,7 +291,7 @@ fn reason(error: &ErrorObject) -> String {
 /// Returns the kind of a call: a method, and the tool or prompt that it names.
 fn kind(method: &str, params: &Json) -> String {
     let members = JsonObject::try_from(params.clone()).ok();
-    // One that is very long is no tool; it is told from others by its beginning.
+    // One that is very long is not a tool; it is told from others by its beginning.
     let name: String = members
         .and_then(|members| members.get("name")?.read::<String>().ok())
         .unwrap_or_default()

@@ -4,13 +4,11 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use mcp_revisions_core::{ConversionError, Lifecycle, Loss, Revision};
+use mcp_revisions_core::{ConversionError, Lifecycle, Loss, Profile, Revision, methods};
 use mcp_wire::{Decode, Encode, ErrorObject, Integer, Json, Map, Peeked, Raw, Request, RequestId};
 
 use super::quote::shown;
 use super::sign_in::NeededSignIn;
-use mcp_revisions_core::Profile;
-use mcp_revisions_core::methods;
 
 /// Names a request, of the peer or to it, until it is answered; unique in its connection, for ever.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -163,7 +161,7 @@ impl Answer {
     /// Reads the result as a type of the application's revision.
     ///
     /// # Errors
-    /// Returns a text for an answer that is no result, and for a result that is not of this type.
+    /// Returns a text for an answer that is not a result, and for a result that is not of this type.
     pub fn read<T: Decode>(&self) -> Result<T, String> {
         match self {
             Self::Result(result) => result.read().map_err(|error| error.to_string()),

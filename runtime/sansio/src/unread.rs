@@ -1,4 +1,4 @@
-//! Texts that are no message: the request that each of them was to answer, and why it does not.
+//! Texts that are not a message: the request that each of them was to answer, and why it does not.
 
 use mcp_wire::{Members, Peeked, Reader, RequestId, Unreadable, peek};
 

@@ -166,7 +166,7 @@ mod tests {
             "HOME" => Some("/h".to_owned()),
             "EMPTY" => Some(String::new()),
             "INPUT_API_KEY" => Some("k".to_owned()),
-            // A value is no text of the file.
+            // A value is not a text of the file.
             "NESTED" => Some("${HOME}".to_owned()),
             _ => None,
         };

@@ -42,7 +42,7 @@ impl Config {
     /// Reads a file.
     ///
     /// # Errors
-    /// Returns an error if it has no object of servers. A mistake in an entry is no error.
+    /// Returns an error if it has no object of servers. A mistake in an entry is not an error.
     pub fn read(file: &Path) -> Result<Self, Error> {
         let failed = |why: String| Error::Config {
             file: file.to_owned(),

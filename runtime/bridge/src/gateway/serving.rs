@@ -26,8 +26,8 @@ impl Gateway {
         let service = http::Service::with_options(self.server()?, self.clone(), grouped);
         let (gateway, ending) = (self.clone(), &self.0.settings.clients.ending);
         Ok(Service::new(service, ending, move || {
-            let gateway = gateway.clone();
-            async move { gateway.shutdown().await }
+            let ended = gateway.clone();
+            async move { ended.shutdown().await }
         }))
     }
 

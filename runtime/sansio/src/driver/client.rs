@@ -26,7 +26,7 @@ pub fn server_restarted(connection: &mut Connection<Client>) {
 }
 
 /// Reports a notification of progress that names no request and is of no use to the application. One about a request
-/// that is over may have crossed that on its way, and is no mistake.
+/// that is over may have crossed that on its way, and is not a mistake.
 pub fn leave_out_progress(connection: &mut Connection<Client>, params: &Json) {
     let method = methods::NOTIFICATIONS_PROGRESS.to_owned();
     let token = params.get("progressToken");

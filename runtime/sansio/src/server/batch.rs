@@ -1,6 +1,6 @@
 //! Batches, of a revision that has them: their messages handled one by one, their answers put into one array.
 
-use mcp_revisions_core::Revision;
+use mcp_revisions_core::{Revision, negotiate_element};
 
 use super::Server;
 use super::incoming::{IncomingMessage, Unlooked};
@@ -10,9 +10,7 @@ use super::state::ServerState;
 use crate::errors::{self, Refusal};
 use crate::unread;
 use crate::{Connection, Exchange};
-use mcp_revisions_core::negotiate_element;
-use mcp_wire::envelope::write;
-use mcp_wire::{Unreadable, peek};
+use mcp_wire::{Unreadable, envelope::write, peek};
 
 impl Connection<Server> {
     /// Takes a batch of messages of a revision: the text that answers it at once, if no request in it waits.
@@ -69,7 +67,7 @@ impl Connection<Server> {
         }
     }
 
-    /// Refuses a text of a batch that is no message.
+    /// Refuses a text of a batch that is not a message.
     fn unreadable_element(&mut self, text: &str, unreadable: Unreadable) -> MessageReply {
         let refusal = errors::invalid_request(&unreadable.to_string());
         let id = match &unreadable {

@@ -77,9 +77,9 @@ impl<App: Spoken, H> Handlers<App, H> {
         let message = LayerMessage::new(SERVER, true, method, params)
             .with_sender(Some(call.revision), Some(Arc::clone(&call.caller)));
         self.how.layers.run(message, move |message| {
-            let mut call = call.clone();
-            call.params = message.into_params();
-            last(call)
+            let mut forwarded = call.clone();
+            forwarded.params = message.into_params();
+            last(forwarded)
         })
     }
 }

@@ -108,7 +108,7 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// As `call_tool`, and [`Error::InvalidParams`] for arguments that are no object. A tool that fails is a result with
+    /// As `call_tool`, and [`Error::InvalidParams`] for arguments that are not an object. A tool that fails is a result with
     /// `is_error`.
     pub async fn call(
         &self,

@@ -424,7 +424,7 @@ impl<App: Spoken> Caller for RequestContext<App> {
     }
 
     async fn notification(&self, method: &'static str, params: Option<Json>) -> Result<(), Error> {
-        // A notification that a client does not want is not sent, and that is no error.
+        // A notification that a client does not want is not sent, and that is not an error.
         let _ = match &self.facts.peer {
             Some(peer) => peer.notify(method, params.as_ref()).await,
             None => self.facts.session.notify(method, params.as_ref()),

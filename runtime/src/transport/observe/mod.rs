@@ -1,7 +1,7 @@
 //! The transports as operators see them: metrics, by the crate `metrics`, and events of `tracing`. Without these features,
 //! nothing of it is compiled.
 //!
-//! Labels take few values: methods that no revision has are `_OTHER`, and names of tools are no labels.
+//! Labels take few values: methods that no revision has are `_OTHER`, and names of tools are not labels.
 
 #[cfg_attr(not(feature = "events"), path = "without_events.rs")]
 mod events;

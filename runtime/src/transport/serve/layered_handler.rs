@@ -33,9 +33,9 @@ impl Layers {
                 .of_client(Some(peer), session);
         self.run(message, move |message| {
             let outcome = message.outcome();
-            let mut call = call.clone();
-            call.params = message.into_params();
-            last(call, outcome)
+            let mut forwarded = call.clone();
+            forwarded.params = message.into_params();
+            last(forwarded, outcome)
         })
     }
 

@@ -557,7 +557,7 @@ pub(super) fn cause(error: &Error) -> String {
         }
         source = error.source();
     }
-    // The beginning of the answer is no record of TLS.
+    // The beginning of the answer is not a record of TLS.
     if said.contains("InvalidContentType") {
         said.push_str(": the server does not speak TLS at this port, try http://");
     }

@@ -218,7 +218,7 @@ impl Streams {
                 return Sent::Overflows(exchange);
             }
         }
-        // A whole answer is no event.
+        // A whole answer is not an event.
         let is_event = !text.last || open.events > 0 || open.is_paused;
         open.events += u64::from(is_event);
         let place = is_event.then_some(open.events);

@@ -19,7 +19,7 @@ const QUIET: Duration = Duration::from_secs(5);
 pub(super) async fn acknowledge(tasks: &Arc<Tasks>, peer: &Peer, params: Option<&Json>) -> Fate {
     let method = methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED;
     let Some((revision, wanted)) = peer.driver.task_ids(peer.token) else {
-        // The call that listens for a session is no stream of its client, and tells of no task.
+        // The call that listens for a session is not a stream of its client, and tells of no task.
         return peer.notify_in_turn(method, params).await;
     };
     let owner = owner_of(peer, revision);
