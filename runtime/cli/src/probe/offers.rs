@@ -242,6 +242,9 @@ async fn resources(probe: &mut Probe, conversation: &Conversation, capabilities:
 
 /// Makes the call that the user names, once; over HTTP with a wrong header first, if the tool has headers.
 async fn call(probe: &mut Probe, conversation: &Conversation) {
+    if probe.is_discovered && conversation.revision.lifecycle() == Lifecycle::Handshake {
+        return;
+    }
     let Some(call) = probe.call.take() else {
         return;
     };

@@ -131,6 +131,7 @@ async fn redirects(probe: &mut Probe) -> ControlFlow<()> {
             return ControlFlow::Break(());
         }
         let status = reply.status.unwrap_or_default();
+        probe.is_discovered = reply.result().is_some();
         probe.step("first answer", reply.took, reply.line());
         let Some(to) = reply
             .header("location")

@@ -94,6 +94,8 @@ pub(super) struct Probe {
     pub(super) patience: Duration,
     pub(super) messages: usize,
     pub(super) is_reached: bool,
+    /// Set if a first `server/discover` over HTTP had a result: the named call is made in that lifecycle, which has headers for it.
+    pub(super) is_discovered: bool,
     pub(super) steps: Vec<ReachStep>,
     pub(super) sign_in: Option<WantedSignIn>,
     pub(super) server: Option<Value>,
@@ -162,6 +164,7 @@ impl Probe {
             patience: ANSWER,
             messages: 0,
             is_reached: false,
+            is_discovered: false,
             steps: Vec::new(),
             sign_in: None,
             server: None,

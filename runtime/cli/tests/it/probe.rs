@@ -107,10 +107,11 @@ fn answer(
     let claim = params["_meta"][VERSION].as_str();
     let header = |name: &str| headers.get(name).map(String::as_str);
     if let Some(claim) = claim {
-        let named = params["uri"].as_str();
+        let named = params["uri"].as_str().or(params["name"].as_str());
         let agrees = header("mcp-protocol-version") == Some(claim)
             && header("mcp-method") == Some(method)
-            && header("mcp-name") == named;
+            && header("mcp-name") == named
+            && (header("mcp-param-b") == params["arguments"]["b"].as_str() || fault == "mcp-param");
         if !agrees && fault != "header-mismatch" {
             return error(400, -32020, Value::Null);
         }
@@ -185,7 +186,9 @@ fn result(fault: &str, method: &str, params: &Value, is_per_request: bool) -> Re
     if cursor.is_some_and(|it| it.starts_with("mcp-rev")) && fault != "invalid-cursor" {
         return Err(-32602);
     }
-    let mut schema = json!({ "type": "object", "properties": { "a": { "type": "number" } } });
+    let mut schema = json!({ "type": "object", "properties": {
+        "a": { "type": "number" }, "b": { "type": "string", "x-mcp-header": "B" },
+    } });
     if fault == "parameter-header" {
         schema["properties"]["a"]["x-mcp-header"] = json!("A");
     }
@@ -296,7 +299,7 @@ fn a_sound_server_has_no_finding_over_http_and_over_stdio() {
         &[&bridge.1],
         &["--", program, "bridge", &url],
     ] {
-        let call = ["--call", "add", r#"{"a":1}"#];
+        let call = ["--call", "add", r#"{"a":1,"b":"x"}"#];
         let (code, report) = probe(&[&call, target].concat());
         assert_eq!(report["findings"], json!([]), "{target:?}");
         assert_eq!((code, &report["ready"]["ready"]), (0, &json!(true)));
@@ -343,7 +346,7 @@ fn each_fault_is_found_as_that_fault_and_nothing_else() {
     ];
     for fault in faults {
         let url = server(fault);
-        let (code, report) = probe(&["--fail-on", "note", "--call", "add", "{}", &url]);
+        let (code, report) = probe(&["--fail-on", "note", "--call", "add", r#"{"b":"x"}"#, &url]);
         assert_eq!(
             found(&report),
             BTreeSet::from([fault]),
@@ -352,12 +355,13 @@ fn each_fault_is_found_as_that_fault_and_nothing_else() {
         );
         assert_eq!(code, 1, "{fault}");
     }
-    // These two break a second rule by the same act.
+    // The first two break a second rule by the same act; the last one is another way to break one.
     for (fault, both) in [
         ("discover", ["discover", "latest"]),
         ("withdrawn-code", ["no-resource", "withdrawn-code"]),
+        ("mcp-param", ["header-mismatch", "header-mismatch"]),
     ] {
-        let (_, report) = probe(&[&server(fault)]);
+        let (_, report) = probe(&["--call", "add", r#"{"b":"x"}"#, &server(fault)]);
         assert_eq!(
             found(&report),
             BTreeSet::from(both),
