@@ -25,6 +25,7 @@ mod lock;
 mod loss;
 mod manual;
 mod message;
+mod probe;
 mod report;
 mod revisions;
 mod sign_in;
@@ -69,6 +70,8 @@ enum CliCommand {
     Diff(diff::Arguments),
     /// Write what servers offer to a lock file, or check it against them
     Lock(lock::Arguments),
+    /// Examine a server: why it does not connect, which revisions it speaks, and where it breaks their rules
+    Probe(probe::Arguments),
     /// Explain a kind of change or a conversion rule
     Explain(explain::Arguments),
     /// Record or print the traffic of a stdio server, without changing it
@@ -152,6 +155,7 @@ fn run(command: CliCommand, given: &ArgMatches) -> ExitCode {
             let built_in = Rule::BUILT_IN.map(|rule| (rule.id(), rule.reason()));
             return shared(explain::run(&arguments, embedded::spec, &built_in));
         }
+        CliCommand::Probe(arguments) => probe::run(&arguments),
         CliCommand::Tap(arguments) => tap::run(&arguments),
         CliCommand::Transcript(arguments) => transcript::run(&arguments),
         CliCommand::List(arguments) => list::run(&arguments),

@@ -12,6 +12,7 @@ mod convert;
 #[cfg(unix)]
 mod lock;
 mod pages;
+mod probe;
 mod program;
 mod schemas;
 mod tap;

@@ -1,12 +1,11 @@
 //! Requests of a client and of its server, until they are answered.
 
-use mcp_revisions_core::{Loss, Revision};
+use mcp_revisions_core::{Loss, Revision, methods};
 use mcp_wire::{Json, RequestId};
 
 use crate::json::with_members;
 use crate::translate::no_params;
 use crate::{Exchange, OutgoingRequest, Token};
-use mcp_revisions_core::methods;
 
 /// A call of the server.
 #[derive(Debug, Clone)]

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use mcp_revisions_core::{ConversionError, Revision, methods};
-use mcp_wire::envelope::write;
-use mcp_wire::{ErrorObject, Json, Map, meta};
+use mcp_wire::{ErrorObject, Json, Map, envelope::write, meta};
 
 use crate::errors;
 use crate::input_required::server::known;

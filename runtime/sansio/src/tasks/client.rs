@@ -6,7 +6,7 @@ mod options;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use mcp_revisions_core::{ConversionError, Revision};
+use mcp_revisions_core::{ConversionError, Revision, headers::TASK_ID, methods};
 use mcp_wire::{ErrorObject, Integer, Json};
 
 use super::TaskStatus;
@@ -25,8 +25,6 @@ use crate::translate::no_params;
 use crate::{
     Answer, Connection, Event, Failure, Fate, InputRequired, Profile, Question, TaskState, Token,
 };
-use mcp_revisions_core::headers::TASK_ID;
-use mcp_revisions_core::methods;
 
 /// Time between two looks at a task whose server names no interval.
 const INTERVAL: Duration = Duration::from_secs(1);
