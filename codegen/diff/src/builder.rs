@@ -105,7 +105,7 @@ impl Graph {
 struct GraphBuilder<'s> {
     schema: &'s Schema,
     graph: Graph,
-    /// Places that are referred to and that are no definitions.
+    /// Places that are referred to and that are not definitions.
     elsewhere: HashMap<String, NodeId>,
     /// References with more beside them.
     refined: Vec<NodeId>,

@@ -113,7 +113,7 @@ impl<'g> MemberLimits<'g> {
         };
         let mut limits: Vec<Limit> = Vec::new();
         for difference in differences.iter().filter(asks_more) {
-            for asks in asked(difference, way, graph, text) {
+            for asks in requirements(difference, way, graph, text) {
                 let limit = if text {
                     inside(&target.wire, difference, asks)
                 } else {
@@ -275,7 +275,7 @@ pub fn is_text(ty: &Ty) -> bool {
 ///
 /// A name that only the target knows is taken to mean there what it means to it: asked is no more than that it is
 /// there, that it is one value, and what each part of it has to be.
-fn asked(
+fn requirements(
     (inside, finding): &Difference,
     way: StepDirection,
     target: &Graph,

@@ -173,7 +173,7 @@ type Touches = fn(&WirePlace, &WirePlace) -> bool;
 fn met(row: &DiffRow, planned: &[&PlannedPair<'_>]) -> Vec<MetRule> {
     let places: Vec<WirePlace> = row.paths.iter().map(WirePath::place).collect();
     if places.is_empty() {
-        // Names of definitions are no value that anything could happen to.
+        // Names of definitions are not a value that anything could happen to.
         let proven = || SortedSet::from_iter([PROVEN.to_owned()]);
         return planned.iter().flat_map(|pair| pair.met(proven())).collect();
     }

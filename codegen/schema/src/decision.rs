@@ -42,7 +42,7 @@ pub enum Scope {
         /// Set if rows begin with the state: older states do without the row.
         has_older: bool,
     },
-    /// A schema that is no revision, by the name of its file.
+    /// A schema that is not a revision, by the name of its file.
     Schema(String),
     /// The conversions between two adjacent revisions.
     Pair(RevisionPair),

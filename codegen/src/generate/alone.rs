@@ -123,7 +123,7 @@ fn of_extension(spec: &Spec, alone: &Alone<'_>, extension: ExtensionSpec) -> Res
 /// the revision that it rests on.
 ///
 /// # Errors
-/// Text that is no such schema, and what the rules leave undecided.
+/// Text that is not such a schema, and what the rules leave undecided.
 pub fn alone(spec: &Spec, alone: &Alone<'_>) -> Result<Crate, Error> {
     check_package(alone.package)?;
     let rules = Rules::read(&spec.rules)?;

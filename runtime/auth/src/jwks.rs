@@ -279,8 +279,8 @@ impl JwksEndpoint {
         self.issuer.as_str()
     }
 
-    /// Returns the requests for the metadata of the issuer, to be sent until one has a document. There are none if the URL of the key
-    /// set is known.
+    /// Returns the requests for the metadata of the issuer, to be sent until one has a document. The list is empty if the URL of
+    /// the key set is known.
     #[must_use]
     pub fn metadata_requests(&self) -> Vec<FlowRequest> {
         match &self.key_set {

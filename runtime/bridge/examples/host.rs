@@ -110,7 +110,9 @@ pub(crate) async fn run(
         };
         screen.show(shown.unwrap_or_else(|error| format!("failed: {error}")));
     }
-    Ok(client.close().await?)
+    client.close().await?;
+    servers.close().await;
+    Ok(())
 }
 
 #[tokio::main]

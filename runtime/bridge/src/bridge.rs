@@ -15,6 +15,7 @@ use mcp_revisions_core::Revision;
 use mcp_wire::{ErrorObject, Json};
 use tokio::io::{AsyncRead, AsyncWrite};
 
+use crate::ending::OneClient;
 use crate::gateway::name_questions;
 use crate::lock::{LockMode, OfferLock};
 use crate::servers::{ServerPool, Servers};
@@ -249,7 +250,14 @@ impl Bridge {
     /// request tries again.
     #[must_use]
     pub fn into_service(self) -> Service {
-        Service::new(self.finished())
+        let settings = self.finished();
+        let servers = Servers::each(&settings, None);
+        let (proxy, options) = (Proxy::new(servers.clone()), settings.http.clone());
+        let service = http::Service::with_options(settings.server(), proxy, options);
+        Service::new(service, &settings.clients.ending, move || {
+            let servers = servers.clone();
+            async move { servers.close().await }
+        })
     }
 
     /// Makes a handler that passes calls in the revision `app` on to the upstream server, whichever revision that speaks,
@@ -276,51 +284,39 @@ impl Bridge {
         output: impl AsyncWrite + Send + Unpin + 'static,
         stop: impl Future<Output = ()>,
     ) -> Result<(), Error> {
-        let (input, output) = (Box::new(input), Box::new(output));
-        until(stop, |stopped| self.serve_streams(input, output, stopped)).await
+        let client: OneClient = (Box::new(input), Box::new(output));
+        until(stop, |stopped| self.serve_client(client, stopped)).await
     }
 
     #[inline(never)]
-    fn serve_streams(
+    fn serve_client(
         self,
-        input: Box<dyn AsyncRead + Send + Unpin>,
-        output: Box<dyn AsyncWrite + Send + Unpin>,
+        client: OneClient,
         stop: Boxed<'static, ()>,
     ) -> Boxed<'static, Result<(), Error>> {
-        boxed(self.serve_on(input, output, stop))
-    }
-
-    async fn serve_on(
-        self,
-        input: Box<dyn AsyncRead + Send + Unpin>,
-        output: Box<dyn AsyncWrite + Send + Unpin>,
-        stop: Boxed<'static, ()>,
-    ) -> Result<(), Error> {
-        let settings = self.finished();
-        let servers = Servers::one(&settings);
-        let ended = async {
-            tokio::select! {
-                () = servers.ended() => Err(Error::UpstreamEnded),
-                () = stop => Ok(()),
+        boxed(async move {
+            let settings = self.finished();
+            let servers = Servers::one(&settings);
+            let ended = async {
+                tokio::select! {
+                    () = servers.ended() => Err(Error::UpstreamEnded),
+                    () = stop => Ok(()),
+                }
+            };
+            let proxy = Proxy::new(servers.clone());
+            let ending = &settings.clients.ending;
+            let served = (ending.serve_one(settings.server(), proxy, client, ended)).await;
+            servers.close().await;
+            match servers.failure() {
+                Some(Error::Closed) | None => served,
+                Some(error) => Err(error),
             }
-        };
-        let proxy = Proxy::new(servers.clone());
-        let ending = &settings.clients.ending;
-        let serving = ending.serve_one(settings.server(), proxy, (input, output), ended);
-        let served = serving.await;
-        servers.close().await;
-        match servers.failure() {
-            Some(Error::Closed) | None => served,
-            Some(error) => Err(error),
-        }
+        })
     }
 
     fn finished(self) -> Arc<BridgeSettings> {
         let mut settings = self.settings;
-        let mut layers = Layers::default();
-        if let Some(limit) = settings.clients.rate_limit.clone() {
-            layers.add(move |message| limit.clone().layer(message));
-        }
+        let mut layers = settings.clients.layers();
         layers.append(&settings.layers);
         for rules in self.tools {
             layers.add(move |message| Arc::clone(&rules).apply(message));

@@ -6,7 +6,7 @@
 //! [`Bridge`] joins an [`Upstream`] to its clients: [`into_service`](Bridge::into_service) makes a tower service of it for
 //! axum, hyper or a listener, [`serve_stdio`](Bridge::serve_stdio) serves one client over two streams, and
 //! [`into_proxy`](Bridge::into_proxy) makes a handler for a server of your own. [`Gateway`] joins several servers under one
-//! address.
+//! address. With feature `config`, `config::Clients` has the servers of a file, such as `mcp.json`, as one client.
 //!
 //! The upstream server is asked for the revision of each client first. Messages are then passed through without conversion.
 //!
@@ -43,6 +43,7 @@ mod ending;
 mod error;
 mod gateway;
 mod identity;
+mod layers;
 mod link;
 mod lock;
 mod losses;

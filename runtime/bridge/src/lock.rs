@@ -1,11 +1,12 @@
 //! The lock of a server: what clients get of what differs from what people reviewed, as a layer around lists and calls.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use mcp_lock::{LISTS, OfferList, ServerOffer};
 use mcp_revisions::layer::LayerMessage;
 use mcp_revisions::sansio::client::ServerFacts;
+use mcp_revisions::service::lock;
 use mcp_revisions::{core::methods, sansio::errors};
 use mcp_revisions_core::errors::shortened;
 use mcp_wire::{Direction, EXCERPT, ErrorObject, Json, Map, excerpt};
@@ -108,7 +109,7 @@ impl OfferLock {
     fn call(&self, list: &OfferList, name: &str) -> Result<(), ErrorObject> {
         // A template stands for any number of resources.
         let is_locked = list.key == "uri" || self.offer.entry(list, name).is_some();
-        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = lock(&self.seen);
         let is_changed = seen.changed.contains(&(list.member, name.to_owned()));
         if self.mode == LockMode::Warn || is_locked && !is_changed {
             return Ok(());
@@ -140,7 +141,7 @@ impl OfferLock {
         let mut found = Vec::new();
         let mut listed = entries.read::<Vec<Json>>().map_err(unreadable)?;
         let all = listed.len();
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = lock(&self.seen);
         listed.retain(|entry| {
             let value: Value = serde_json::from_str(entry.text()).unwrap_or_default();
             let Some((name, entry)) = list.keyed(value) else {

@@ -39,7 +39,7 @@ impl Bridge {
     /// Starts or reaches the upstream server, reads what it offers in its own words, and lets it end: the entry of a lock, with
     /// a sentence for each part that has no place in one. The rules of tools do not apply.
     ///
-    /// The server is asked in the newest revision that it speaks, for a client with all capabilities, since servers may offer
+    /// The server is asked in the latest revision that it speaks, for a client with all capabilities, since servers may offer
     /// more to one.
     ///
     /// # Errors

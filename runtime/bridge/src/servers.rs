@@ -12,7 +12,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use mcp_revisions::http::PeerConnection;
@@ -20,6 +20,7 @@ use mcp_revisions::sansio::client::ServerFacts;
 use mcp_revisions::sansio::errors::Refusal;
 use mcp_revisions::sansio::server::{Caller, Owner};
 use mcp_revisions::serve::Session;
+use mcp_revisions::service::lock;
 use mcp_revisions_core::{Lifecycle, Revision};
 use mcp_wire::ErrorObject;
 use tokio::sync::{OnceCell, watch};
@@ -465,9 +466,4 @@ fn evict(
         "a server that no client uses is ended for another client"
     );
     Some(place.end())
-}
-
-/// Nothing that is done under a lock here leaves it half done.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -52,14 +52,14 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     match rounds {
         true => {
             serve(
-                Server::new(Revision::LATEST, profile)?.serving(served),
+                Server::new(Revision::LATEST, profile)?.with_revisions(served),
                 port,
             )
             .await
         }
         false => {
             serve(
-                Server::new(Revision::V2025_11_25, profile)?.serving(served),
+                Server::new(Revision::V2025_11_25, profile)?.with_revisions(served),
                 port,
             )
             .await

@@ -107,7 +107,7 @@ impl Front {
 
     /// Sets the revisions that clients may speak [default: all].
     #[must_use]
-    pub fn serving(self, served: RevisionSet) -> Self {
+    pub fn with_revisions(self, served: RevisionSet) -> Self {
         Self { served, ..self }
     }
 

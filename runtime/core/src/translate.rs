@@ -326,6 +326,7 @@ impl Translator {
     ///
     /// # Errors
     /// As [`checked`](Self::checked).
+    #[inline]
     pub fn report<T>(
         &self,
         method: &str,
@@ -333,12 +334,27 @@ impl Translator {
         request: Option<&RequestId>,
         converted: Conversion<T>,
     ) -> Conversion<T> {
+        // Most messages lose nothing: their way is short.
+        if matches!(&converted, Ok((_, losses)) if losses.is_empty()) {
+            return converted;
+        }
         let converted = self.checked(method, converted);
-        match &converted {
+        self.tell(method, peer, request, &converted);
+        converted
+    }
+
+    /// Calls the hook with what a message of a peer lost, or with the message if the other revision does not have it.
+    pub fn tell<T>(
+        &self,
+        method: &str,
+        peer: Revision,
+        request: Option<&RequestId>,
+        checked: &Conversion<T>,
+    ) {
+        match checked {
             Ok((_, losses)) => self.tell_losses(method, peer, request, losses),
             Err(error) => self.tell_undelivered(method, peer, request, error),
         }
-        converted
     }
 
     /// Calls the hook with the losses of a message.

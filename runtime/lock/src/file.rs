@@ -42,7 +42,7 @@ pub enum LockFileError {
 }
 
 impl LockFile {
-    /// Returns whether a value is a lock file, in whatever form.
+    /// Returns whether a value is a lock file, in any form.
     #[must_use]
     pub fn is_marked(document: &Value) -> bool {
         document.get(MARK).is_some()

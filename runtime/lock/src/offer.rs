@@ -129,7 +129,7 @@ impl ServerOffer {
         Ok((Self(members), notes))
     }
 
-    /// Returns what the server says of itself, by member; the lists are left out.
+    /// Returns the facts of the server, by member, without its lists.
     pub fn facts(&self) -> impl Iterator<Item = (&str, &Value)> {
         let is_list = |name: &str| LISTS.iter().any(|list| list.member == name);
         (self.0.iter())

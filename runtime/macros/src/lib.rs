@@ -78,9 +78,10 @@ impl ToolFacts {
                 return Err(meta.error(expected));
             }
         };
-        let value = match meta.input.peek(Token![=]) {
-            true => meta.value()?.parse()?,
-            false => LitBool::new(true, Span::call_site()),
+        let value = if meta.input.peek(Token![=]) {
+            meta.value()?.parse()?
+        } else {
+            LitBool::new(true, Span::call_site())
         };
         self.hints.extend(quote!(.#hint(#value)));
         Ok(())
@@ -103,19 +104,16 @@ fn described(arguments: TokenStream, function: TokenStream) -> Result<TokenStrea
         return Err(Error::new_spanned(ident, why));
     }
     let ToolFacts { name, title, hints } = facts;
-    let name = name.unwrap_or_else(|| LitStr::new(&ident.to_string(), ident.span()));
-    let title = title.map(|title| quote!(.with_title(#title)));
-    let hints = (!hints.is_empty())
+    let called = name.unwrap_or_else(|| LitStr::new(&ident.to_string(), ident.span()));
+    let titled = title.map(|title| quote!(.with_title(#title)));
+    let hinted = (!hints.is_empty())
         .then(|| quote!(.with_annotations(::mcp_revisions::latest::ToolAnnotations::new() #hints)));
-    let describe =
-        (title.is_some() || hints.is_some()).then(|| quote!(.described(|tool| tool #title #hints)));
-    let (visibility, gates) = (
-        &function.vis,
-        function.attrs.iter().filter(|it| it.path().is_ident("cfg")),
-    );
-    let gates: Vec<&Attribute> = gates.collect();
+    let describe = (titled.is_some() || hinted.is_some())
+        .then(|| quote!(.described(|tool| tool #titled #hinted)));
+    let (visibility, attributes) = (&function.vis, function.attrs.iter());
+    let gates: Vec<&Attribute> = attributes.filter(|it| it.path().is_ident("cfg")).collect();
     // A mistake of the types of the function is told at its name.
-    let router = quote_spanned!(ident.span()=> router.tool(#name, #description, #ident));
+    let router = quote_spanned!(ident.span()=> router.tool(#called, #description, #ident));
     Ok(quote! {
         #(#gates)*
         #[doc(hidden)]
@@ -145,7 +143,7 @@ fn check(function: &ItemFn) -> Result<()> {
     for input in &signature.inputs {
         match input {
             FnArg::Receiver(receiver) => {
-                let why = "a tool is no method: take `State<S>`, and call the method";
+                let why = "a tool is not a method: take `State<S>`, and call the method";
                 return Err(Error::new_spanned(receiver, why));
             }
             FnArg::Typed(argument) if borrows(argument.ty.to_token_stream()) => {
@@ -159,8 +157,8 @@ fn check(function: &ItemFn) -> Result<()> {
 }
 
 /// Returns whether a type has a reference or a lifetime, other than `'static`, in it.
-fn borrows(tokens: TokenStream) -> bool {
-    let mut tokens = tokens.into_iter().peekable();
+fn borrows(ty: TokenStream) -> bool {
+    let mut tokens = ty.into_iter().peekable();
     while let Some(token) = tokens.next() {
         let found = match token {
             TokenTree::Group(group) => borrows(group.stream()),
@@ -195,8 +193,7 @@ fn description(attributes: &[Attribute]) -> String {
             _ => None,
         }
     });
-    let lines: Vec<String> = lines.collect();
-    lines.join("\n").trim().to_owned()
+    lines.collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
 #[cfg(test)]

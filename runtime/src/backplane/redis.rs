@@ -105,7 +105,7 @@ impl From<redis::RedisError> for RedisError {
     }
 }
 
-/// Returns what to do about an address that needs a feature.
+/// Returns the help for an address that needs a feature.
 fn without_tls(error: &redis::RedisError) -> &'static str {
     let is_address = error.kind() == redis::ErrorKind::InvalidClientConfig;
     if is_address && !cfg!(feature = "redis-tls") {
@@ -362,7 +362,7 @@ impl SharedRedis {
 /// Why a server that does not answer is not available.
 const SILENT: &str = "Redis does not answer";
 
-/// Returns what an operator has to know of an error of the server.
+/// Returns the reason of an error of the server, for operators.
 fn reason(error: &redis::RedisError) -> String {
     let advice = match error.code() {
         Some("OOM") => "Redis is out of memory: raise its `maxmemory`",

@@ -19,7 +19,10 @@ mod server;
 mod skills;
 
 #[doc(hidden)]
-pub use crate::transport::spawn::{Boxed, boxed, until};
+pub use crate::transport::{
+    panics::lock,
+    spawn::{Boxed, boxed, until},
+};
 #[cfg(feature = "client")]
 pub use client::Client;
 pub use error::{Error, TransportError};

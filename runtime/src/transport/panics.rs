@@ -31,6 +31,7 @@ pub(crate) fn guarded(hook: impl Fn(&MessageLosses<'_>)) -> impl Fn(&MessageLoss
 }
 
 /// Takes a lock, be it after a panic: nothing that is done under one here leaves it half done.
-pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+#[doc(hidden)]
+pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

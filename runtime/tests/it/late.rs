@@ -137,7 +137,7 @@ fn no_application_is_looked_for_on_behalf_of_a_message_that_needs_none() {
             "{text}: {sent:?}"
         );
     }
-    let narrow = Server::late().serving(RevisionSet::none().with(Revision::V2025_11_25));
+    let narrow = Server::late().with_revisions(RevisionSet::none().with(Revision::V2025_11_25));
     let outputs = take(&mut Connection::new(narrow), &claimed);
     assert!(introduced(&outputs).is_empty(), "{outputs:?}");
     assert!(!sent(&outputs)[0]["error"].is_null());

@@ -121,7 +121,7 @@ impl Side {
         let capabilities = Json::from(json!({"tools": {}, "resources": {}, "prompts": {}}));
         let server = Server::new(app, Profile::new(&info, &capabilities))
             .unwrap()
-            .serving(served);
+            .with_revisions(served);
         Self {
             app,
             server,

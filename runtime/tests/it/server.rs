@@ -28,7 +28,7 @@ fn initialize_gets_what_it_asks_for_and_never_a_per_request_revision() {
             "{version}"
         );
     }
-    let narrow = server.serving(
+    let narrow = server.with_revisions(
         [Revision::V2024_11_05, Revision::V2026_07_28]
             .into_iter()
             .collect(),
@@ -453,7 +453,7 @@ fn a_profile_that_is_none_is_refused() {
 
 #[test]
 fn a_handshake_only_server_lets_a_probe_fall_back() {
-    let server = server(Revision::V2025_11_25).serving(RevisionSet::handshake());
+    let server = server(Revision::V2025_11_25).with_revisions(RevisionSet::handshake());
     let answer = get(
         &server,
         &mut Channel::new(),

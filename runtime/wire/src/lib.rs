@@ -113,7 +113,8 @@ pub use message::{
     RequestOf, ResponseOf,
 };
 pub use method::{
-    AnyValue, CapabilityPart, Direction, MethodInfo, MethodKind, NoParams, TypeInfo, UnknownMessage,
+    AnyValue, CapabilityPart, Direction, ExtensionStage, MethodInfo, MethodKind, NoParams,
+    TypeInfo, UnknownMessage,
 };
 pub use number::{Integer, NotFinite, Number};
 pub use object::{Members, Object, Record, UnknownMembers};

@@ -112,16 +112,16 @@ pub trait Record {
     }
 }
 
-/// Where unknown members go that are all of one type.
+/// A map of unknown members of one type.
 #[doc(hidden)]
 pub trait UnknownMembers {
-    /// Reads the value of the member `key`, which may have been there before.
+    /// Reads the value of the member `key`, which may be a repeated one.
     ///
     /// # Errors
     /// A value that is not of the type.
     fn read_member(&mut self, key: String, reader: &mut Reader<'_>) -> Result<(), Fault>;
 
-    /// Returns a key that was there before.
+    /// Returns a repeated key, if there is one.
     fn repeated_key(&self) -> Option<&str>;
 }
 

@@ -349,7 +349,7 @@ fn answer(
     let message = error["message"].as_str().unwrap();
     // What cannot be said needs an adapter, or is refused by a rule.
     let reason = match &output.fate {
-        Fate::NeedsAdapter(needs) => needs.rule.to_owned(),
+        Fate::RequiresState(needs) => needs.rule.to_owned(),
         Fate::Refused(_) if message.contains("revision") => "refused by a rule".to_owned(),
         // A draft has what no rule says anything of yet.
         Fate::Refused(_) if message.contains("has no counterpart in") => "open".to_owned(),

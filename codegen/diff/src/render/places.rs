@@ -13,7 +13,7 @@ pub(super) fn name(row: &DiffRow, paths: &[&WirePath]) -> String {
     match (ways.first(), ways.len()) {
         (Some(way), 1) if !way.is_empty() => way.clone(),
         _ => match row.subject.as_deref() {
-            Some(subject) => held(subject, paths),
+            Some(subject) => within_owner(subject, paths),
             None => ways.into_iter().next().unwrap_or_default(),
         },
     }
@@ -26,7 +26,7 @@ pub(super) fn limited(row: &DiffRow, paths: &[&WirePath]) -> String {
     match (leaves.first(), leaves.len(), ways.first()) {
         (Some(None), 1, _) => "the message".to_owned(),
         (Some(Some(_)), 1, Some(way)) if ways.len() == 1 => way.join("."),
-        (Some(Some(leaf)), 1, _) => held(leaf, paths),
+        (Some(Some(leaf)), 1, _) => within_owner(leaf, paths),
         // Members of several names have one definition.
         _ => match row.places.first() {
             Some(place) => place.new.clone(),
@@ -35,8 +35,8 @@ pub(super) fn limited(row: &DiffRow, paths: &[&WirePath]) -> String {
     }
 }
 
-/// Returns a member with what holds it, where that is the same everywhere: `_meta.progressToken`.
-fn held(subject: &str, paths: &[&WirePath]) -> String {
+/// Returns a member with the name of its owner, if that is the same everywhere: `_meta.progressToken`.
+fn within_owner(subject: &str, paths: &[&WirePath]) -> String {
     let holder = |path: &&WirePath| {
         let way = way(path);
         way.len().checked_sub(2).map(|at| way[at].clone())

@@ -84,7 +84,7 @@ pub struct PairRule {
     /// The values that are lost with the lesser severity.
     pub trivial: Option<Trivial>,
     /// Set if nothing is lost by it under the policy that carries: a member that is dropped travels as an unknown one
-    /// then, and is taken back. Not where an older peer would take it for something else, or where it is no member.
+    /// then, and is taken back. Not where an older peer would take it for something else, or where it is not a member.
     #[serde(default = "yes")]
     pub carry: bool,
     /// Examples on values: one at least of each direction that the rule has.

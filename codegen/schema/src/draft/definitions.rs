@@ -409,7 +409,7 @@ pub(super) fn constant(value: &Value) -> Option<Ty> {
         Value::String(_) => Some(Ty::String),
         Value::Bool(_) => Some(Ty::Boolean),
         Value::Number(number) if number.is_i64() => Some(Ty::Integer),
-        // The generated code spells the constant as the schema does, and `-32603.0` is no integer of Rust.
+        // The generated code spells the constant as the schema does, and `-32603.0` is not an integer of Rust.
         Value::Number(_) => Some(Ty::Number),
         _ => None,
     }

@@ -22,7 +22,7 @@ use crate::spec::toml_text::quoted;
 ///
 /// A request that may be answered in two ways gets a union of both: `CallToolOutcome`.
 /// One that nothing answers is answered by the result of the generic kind; a message that no union lists, or that has
-/// the method of another one, is a type and no method; a method whose area is no file has one that is: each is a
+/// the method of another one, is a type and no method; a method whose area is not a file has one that is: each is a
 /// decision.
 pub(super) fn pair(built: &mut BuiltModel, scope: &Scope, rules: &MethodRules) {
     let (model, schema) = (&built.model, &built.model.schema);

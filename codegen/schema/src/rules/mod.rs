@@ -280,7 +280,7 @@ impl Rules {
         HeldRules::new(self, scope)
     }
 
-    /// Returns rows whose `since` and `until` are no range of revisions.
+    /// Returns rows whose `since` and `until` are not a range of revisions.
     fn out_of_range(&self) -> Vec<Error> {
         let (names, order) = (&self.names, &self.order);
         let (shapes, unions, constructors) = (&self.shapes, &self.unions, &self.constructors);

@@ -1,12 +1,12 @@
 //! The servers of a file as one, for a host that calls them.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mcp_revisions::mcp_wire::service::{ClientSide, Serves};
-use mcp_revisions::service::Client;
 use mcp_revisions::service::client::{Child, ClientBuilder, ClientContext, FileStore, Http, OAuth};
+use mcp_revisions::service::{Client, boxed, lock};
 use mcp_revisions_core::Spoken;
 use tracing::{info, warn};
 
@@ -14,11 +14,11 @@ use super::Config;
 use super::server::{EntryVariables, ServerEntry, ServerTarget};
 use crate::{Bridge, Error, Gateway, Upstream};
 
-/// Number of bytes that wait on the way between the client and the gateway.
+/// Maximum number of bytes in the queue between the client and the gateway.
 const PIPE: usize = 64 << 10;
-/// Time that calls of a server have which is not in the file any more.
+/// Time that the calls of a server have once its entry is gone.
 const GRACE: Duration = Duration::from_secs(10);
-/// Time that a call waits for a sign-in, which then goes on: other servers are not kept waiting.
+/// Maximum time that a call waits for a sign-in, which then goes on.
 const SIGN_IN_WAIT: Duration = Duration::from_secs(5);
 
 /// The servers of a file of a host, such as `mcp.json`, for a program that calls them as one: a [`Gateway`] in its own process.
@@ -64,8 +64,8 @@ impl Clients {
     /// # Errors
     /// Returns an error if the file has no servers that can be read. A mistake in one entry costs that entry: see
     /// [`mistakes`](Self::mistakes).
-    pub fn from_config(file: impl Into<PathBuf>) -> Result<Self, Error> {
-        let file = file.into();
+    pub fn from_config(path: impl Into<PathBuf>) -> Result<Self, Error> {
+        let file: PathBuf = path.into();
         Ok(Self {
             config: Mutex::new(Config::read(&file)?),
             file,
@@ -94,18 +94,17 @@ impl Clients {
     /// Returns the entries that cannot be used, with the reason. Calls of their tools get it, too.
     #[must_use]
     pub fn mistakes(&self) -> Vec<(String, String)> {
-        let config = self.config.lock().unwrap_or_else(PoisonError::into_inner);
+        let config = lock(&self.config);
         let mistakes = config.mistakes();
         mistakes
             .map(|(name, why)| (name.to_owned(), why.to_owned()))
             .collect()
     }
 
-    /// Returns a client of all servers: its handlers answer them, and its calls are cancelled as any. Servers end once no client
-    /// is left that was connected.
+    /// Returns a client of all servers. Its handlers answer all of them, and the servers that were started for it end with it.
     ///
     /// # Errors
-    /// Returns an error if two servers have names that are written alike.
+    /// Returns an error if two servers have the same prefix.
     ///
     /// # Panics
     /// Panics outside of a runtime of tokio.
@@ -119,10 +118,9 @@ impl Clients {
         let ((near, far), gateway) = (tokio::io::duplex(PIPE), self.gateway.clone());
         let (input, output) = tokio::io::split(far);
         tokio::spawn(async move {
-            let served = gateway
-                .serve_stdio(input, output, std::future::pending())
-                .await;
-            if let Err(why) = served {
+            let never = boxed(std::future::pending());
+            let served = gateway.serve_one((Box::new(input), Box::new(output)), never);
+            if let Err(why) = served.await {
                 warn!("the client of all servers: {why}");
             }
         });
@@ -130,20 +128,26 @@ impl Clients {
         Ok(builder.lines(input, output))
     }
 
-    /// Reads the file again: servers with another entry are started anew, and those that are gone end once their calls have.
+    /// Reads the file again: servers with another entry are started again, and those without one end after their calls.
     ///
     /// # Errors
     /// Returns an error if the file cannot be used; all stays as it is then.
     pub fn reload(&self) -> Result<(), Error> {
         let config = Config::read(&self.file)?;
-        *self.config.lock().unwrap_or_else(PoisonError::into_inner) = config;
+        *lock(&self.config) = config;
         self.serve()
     }
 
-    /// Serves the entries of the file, and leaves a server alone whose entry stays.
+    /// Ends all servers, and waits until they have ended. Calls fail from then on.
+    /// Await it to its end: dropping the future may leave servers at work.
+    pub async fn close(self) {
+        self.gateway.shutdown().await;
+    }
+
+    /// Serves the entries of the file. A server whose entry is the same goes on.
     fn serve(&self) -> Result<(), Error> {
-        let config = self.config.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
+        let config = lock(&self.config);
+        let mut served = lock(&self.served);
         self.variables.replace(config.variables.clone());
         served.retain(|entry| {
             let stays = config.servers.contains(entry);
@@ -206,7 +210,7 @@ impl Clients {
         let show = Arc::clone(&self.show);
         let mut sign_in =
             OAuth::builder(&http, entry.sign_in.settings(url), move |page| show(page))
-                .with_wait(SIGN_IN_WAIT);
+                .with_call_timeout(SIGN_IN_WAIT);
         if let Some(folder) = &self.tokens {
             let client = entry.sign_in.client_id.as_deref().unwrap_or_default();
             sign_in = sign_in.with_store(FileStore::new(folder, &[url, client]));

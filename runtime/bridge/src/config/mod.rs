@@ -1,7 +1,6 @@
 //! The servers of a configuration file of a host, as that host reads it.
 //!
-//! A mistake in an entry costs that entry, which is named: the others are served. Hosts know more members than a bridge does; those
-//! are passed over and logged.
+//! A mistake in an entry costs only that entry, which is named. Members that only hosts know are skipped and logged.
 
 mod clients;
 mod entry;
@@ -21,13 +20,13 @@ pub use entry::check_url;
 use expand::{Environment, References};
 pub use server::{EntrySignIn, EntryVariables, ServerEntry, ServerTarget};
 
-/// The words for the object that holds the servers: of most hosts, VS Code, Zed and Codex.
+/// The names of the object of servers: in most hosts, VS Code, Zed and Codex.
 const SERVERS: [&str; 4] = ["mcpServers", "servers", "context_servers", "mcp_servers"];
 
 /// The folders of a project that hold a file of servers.
 const FOLDERS: [&str; 3] = [".vscode", ".cursor", ".zed"];
 
-/// The servers of a file, in its order, and what was found in it.
+/// The servers of a file, in its order. It also holds notes about the file, and the variables that it names.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Config {
@@ -43,7 +42,7 @@ impl Config {
     /// Reads a file.
     ///
     /// # Errors
-    /// Returns an error if it has no servers that can be read; a mistake in one of them is its own.
+    /// Returns an error if it has no object of servers. A mistake in an entry is not an error.
     pub fn read(file: &Path) -> Result<Self, Error> {
         let failed = |why: String| Error::Config {
             file: file.to_owned(),
@@ -58,7 +57,7 @@ impl Config {
     /// Returns the entry of this name.
     ///
     /// # Errors
-    /// Returns an error if there is none, which names the others.
+    /// Returns an error, which names the entries, if there is none.
     pub fn server(mut self, name: &str) -> Result<ServerEntry, Error> {
         let at = self.servers.iter().position(|it| it.name == name);
         if let Some(at) = at {
@@ -155,7 +154,7 @@ impl Config {
     }
 }
 
-/// Returns the folder that a file belongs to, which editors call that of the workspace.
+/// Returns the workspace of a file: its folder, or the one above the folder of an editor.
 fn workspace(file: &Path) -> std::path::PathBuf {
     let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
     let folder = file.parent().unwrap_or(&file);

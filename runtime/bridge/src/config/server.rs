@@ -1,15 +1,16 @@
-//! An entry of a file of servers: a command or a URL, and what is set for it alone.
+//! An entry of a file of servers: a command or a URL, and its own settings.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mcp_revisions::auth::{ResourceParameter, Secret, Settings};
+use mcp_revisions::service::lock;
 use tokio::process::Command;
 
 use crate::ToolRules;
 
-/// Variables that every process needs: that an entry of a file names one does not keep it from the other servers.
+/// Variables that every process gets, even if an entry of the file names them.
 const COMMON: [&str; 24] = [
     "PATH",
     "HOME",
@@ -37,7 +38,7 @@ const COMMON: [&str; 24] = [
     "XDG_RUNTIME_DIR",
 ];
 
-/// A server, with what is set for it alone.
+/// A server of a file. It holds a command or a URL, and the settings of this server only.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ServerEntry {
@@ -113,14 +114,14 @@ impl EntrySignIn {
     }
 }
 
-/// The variables that the entries of a file name: each is for the servers that name it. Clones are the same ones.
+/// The variables that the entries of a file name: each is for the servers that name it. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub struct EntryVariables(Arc<Mutex<BTreeSet<String>>>);
 
 impl EntryVariables {
     /// Replaces them by those of a file that was read again.
     pub fn replace(&self, names: BTreeSet<String>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = names;
+        *lock(&self.0) = names;
     }
 }
 
@@ -138,8 +139,8 @@ impl ServerEntry {
         }
     }
 
-    /// Returns what makes the command that starts the server, with its environment: without the variables of other entries and
-    /// those in `hidden`, unless the entry sets them. Returns `None` for a server that is no process.
+    /// Returns the function that makes the command of the server, with its environment: without the variables of other entries and
+    /// those in `hidden`, unless the entry sets them. Returns `None` for a server at a URL.
     #[must_use]
     pub fn command(
         &self,
@@ -154,16 +155,16 @@ impl ServerEntry {
         else {
             return None;
         };
-        let hidden = hidden.to_vec();
+        let secrets = hidden.to_vec();
         let (own, named) = (self.variables.clone(), others.clone());
         Some(move || {
             let (program, words) = command.split_first().unzip();
             let mut command = Command::new(program.map_or("", String::as_str));
             command.args(words.unwrap_or_default());
-            for variable in &hidden {
+            for variable in &secrets {
                 command.env_remove(variable);
             }
-            let of_file = named.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let of_file = lock(&named.0);
             for variable in of_file.difference(&own) {
                 if !COMMON.contains(&&**variable) {
                     command.env_remove(variable);

@@ -4,7 +4,7 @@ use mcp_revisions::core::methods;
 use mcp_wire::{EXCERPT, Json, Kind, Map, excerpt};
 use tracing::warn;
 
-use super::{Gateway, GatewayMember, lock, names};
+use super::{Gateway, GatewayMember, names};
 
 /// Returns the member of a result that is the list.
 pub(super) fn list_of(method: &str) -> &'static str {
@@ -78,7 +78,7 @@ impl Gateway {
         };
         let own = text(&object, key).ok_or_else(|| format!("`{key}`: expected a text"))?;
         let outward = match key {
-            "name" => self.outward_name(method, member, &own),
+            "name" => self.outward_name(member, &own),
             "uriTemplate" => {
                 self.0.uris.template(&member.prefix, &own);
                 self.0.uris.outward(&member.prefix, &own)
@@ -115,13 +115,9 @@ impl Gateway {
         Ok(Json::of(&named))
     }
 
-    fn outward_name(&self, method: &'static str, member: &GatewayMember, name: &str) -> String {
+    fn outward_name(&self, member: &GatewayMember, name: &str) -> String {
         let members = self.members();
         let prefixes: Vec<&str> = members.iter().map(|it| &*it.prefix).collect();
-        let outward = names::outward(&prefixes, &member.prefix, name);
-        if names::is_shortened(&outward) {
-            lock(&self.0.shortened).insert(method, &outward, &member.prefix, name);
-        }
-        outward
+        names::outward(&prefixes, &member.prefix, name)
     }
 }

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 use tracing::warn;
 
 use super::items::text;
-use super::{Gateway, GatewayMember, lists, lock, names};
+use super::{Gateway, GatewayMember, lists, names};
 use crate::link::Rewrite;
 
 impl Gateway {
@@ -109,10 +109,6 @@ impl Gateway {
                 .next()
                 .and_then(|own| Some((of(own)?, names::rest(own, named)?.to_owned())));
             return found.ok_or_else(|| unknown(list, named, &prefixes));
-        }
-        let known = lock(&self.0.shortened).get(list, named);
-        if let Some((member, name)) = known.and_then(|(own, name)| Some((of(&own)?, name))) {
-            return Ok((member, name));
         }
         let mut failed = None;
         for member in owners.filter_map(of) {

@@ -83,8 +83,8 @@ impl ServerLink {
         let operation = ClientOperation::begin(first, settings.label());
         let connected = negotiate::connect(settings, client, proxied).await;
         match &connected {
-            Ok((_, facts)) => operation.end(&Answer::Result(Json::default()), Some(facts.revision)),
-            Err(error) => operation.end(&Answer::Error(error.to_response()), None),
+            Ok((_, facts)) => operation.end(Ok(&Json::default()), Some(facts.revision)),
+            Err(error) => operation.end(Err(Some(&error.to_response())), None),
         }
         let (handle, facts) = connected?;
         // A server of the per-request lifecycle is not asked again.
@@ -162,15 +162,9 @@ impl ServerLink {
                             method, lost, "notifications of a call did not reach its client"
                         );
                     }
-                    match &answered.answer {
-                        Answer::Failed(Failure::Transport(why)) => {
-                            let server = self.settings.label();
-                            warn!(server, method, "no answer of the server arrived: {why}");
-                        }
-                        Answer::Failed(Failure::SignIn(_)) => {
-                            warn!(method, "{} wants a sign-in", self.settings.server_name());
-                        }
-                        _ => {}
+                    if let Answer::Failed(Failure::Transport(why)) = &answered.answer {
+                        let server = self.settings.label();
+                        warn!(server, method, "no answer of the server arrived: {why}");
                     }
                     return Ok(answered);
                 }

@@ -120,9 +120,9 @@ impl Proxied {
             Some(Decided::Refused(question)) => self.refuse(server, question),
             None => {}
         }
-        while let Some(held) = self.turns.next_held(server) {
+        while let Some((ask, open, _)) = self.turns.next_held(server) {
             has_acted = true;
-            server.begin(held);
+            server.begin(ask, open);
         }
         has_acted
     }

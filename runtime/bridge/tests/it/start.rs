@@ -215,7 +215,7 @@ fn of_every_revision() -> Upstream {
     let profile = Profile::new(&info, &Json::from(json!({ "tools": {} })));
     let server = Server::new(Revision::V2025_11_25, profile).unwrap();
     Upstream::service(http::Service::new(
-        server.serving(RevisionSet::all()),
+        server.with_revisions(RevisionSet::all()),
         greets,
     ))
 }

@@ -356,7 +356,7 @@ impl Own {
         let profile = Profile::new(&info, &Json::from(capabilities));
         let server = Server::new(app, profile).unwrap().with_other_methods();
         http::Service::new(
-            server.serving(RevisionSet::none().with(app)),
+            server.with_revisions(RevisionSet::none().with(app)),
             Shared(Arc::clone(self)),
         )
     }

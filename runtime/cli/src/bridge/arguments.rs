@@ -3,8 +3,9 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::parser::ValueSource;
-use clap::{ArgGroup, ArgMatches, Args, Command, ValueEnum};
+use clap::{ArgGroup, ArgMatches, Args, Command};
 use mcp_bridge::config::check_url;
 use mcp_revisions_core::{Revision, Severity};
 
@@ -62,8 +63,8 @@ pub(crate) struct Arguments {
     #[arg(long, help_heading = LOGS, value_name = "FILE", default_value = "stderr")]
     pub(super) loss_log: String,
     /// Send an error in place of a message that has a loss of this severity or worse [default: send all messages]
-    #[arg(long, help_heading = LOGS, value_name = "SEVERITY")]
-    pub(super) reject_loss: Option<SeverityArgument>,
+    #[arg(long, help_heading = LOGS, value_name = "SEVERITY", value_parser = severity())]
+    pub(super) reject_loss: Option<Severity>,
     /// Record the traffic with the server to this file, for `mcp-rev transcript`
     ///
     /// An HTTP listener starts several servers. With `session.jsonl`, the second one is recorded to `session.2.jsonl`. New
@@ -301,24 +302,10 @@ fn url(text: &str) -> Result<String, String> {
     }
 }
 
-/// The gravity of a loss, by its name on the command line.
-#[derive(Clone, Copy, ValueEnum)]
-pub(super) enum SeverityArgument {
-    Cosmetic,
-    Invalid,
-    Semantic,
-    Interaction,
-    Safety,
-}
-
-impl From<SeverityArgument> for Severity {
-    fn from(severity: SeverityArgument) -> Self {
-        match severity {
-            SeverityArgument::Cosmetic => Self::Cosmetic,
-            SeverityArgument::Invalid => Self::Invalid,
-            SeverityArgument::Semantic => Self::Semantic,
-            SeverityArgument::Interaction => Self::Interaction,
-            SeverityArgument::Safety => Self::Safety,
-        }
-    }
+/// Returns the parser of the name of a severity.
+fn severity() -> impl TypedValueParser<Value = Severity> {
+    PossibleValuesParser::new(Severity::ALL.map(Severity::as_str)).try_map(|name| {
+        let mut all = Severity::ALL.into_iter();
+        all.find(|it| it.as_str() == name).ok_or(name)
+    })
 }

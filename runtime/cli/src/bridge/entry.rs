@@ -44,7 +44,7 @@ fn label<'e>(entry: &'e ServerEntry, reach: &Reach<'_>) -> Option<&'e str> {
 /// Returns the way to the server.
 ///
 /// # Errors
-/// Returns why there is none, such as a file of certificates that cannot be read.
+/// Returns an error if there is none, such as for a file of certificates that cannot be read.
 pub(crate) fn upstream(entry: &ServerEntry, reach: &Reach<'_>) -> anyhow::Result<Upstream> {
     Ok(match &entry.target {
         ServerTarget::Wrong(why) => Upstream::unusable(&entry.name, why),
@@ -104,7 +104,7 @@ pub(crate) fn http(
     Ok(http)
 }
 
-/// Returns what sets up the process of a server, or `None` for one at a URL. `tell` gets the lines of its standard error.
+/// Returns the function that sets up the process of a server, or `None` for one at a URL. `tell` gets the lines of its standard error.
 pub(crate) fn process<T: Fn(&str) + Clone + Send + Sync + 'static>(
     entry: &ServerEntry,
     reach: &Reach<'_>,

@@ -106,7 +106,7 @@ impl Arguments {
         }
     }
 
-    /// Returns how clients are served, those of the server of this name if there are several.
+    /// Returns the settings of clients, of the server of this name if there are several.
     fn clients(&self, files: &BridgeFiles, server: Option<&str>) -> ClientSettings {
         let (log, server) = (files.log.clone(), server.map(str::to_owned));
         let mut clients = ClientSettings::new()
@@ -116,7 +116,7 @@ impl Arguments {
             clients = clients.with_revisions(self.client_revisions.iter().copied().collect());
         }
         if let Some(severity) = self.reject_loss {
-            clients = clients.with_rejected_loss(severity.into());
+            clients = clients.with_rejected_loss(severity);
         }
         if let Some(number) = self.max_servers {
             clients = clients.with_max_servers(number);

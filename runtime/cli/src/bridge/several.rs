@@ -1,12 +1,12 @@
 //! The servers of a configuration file, each at a path of its own or all as one, and its reload.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_bridge::config::{Config, ServerEntry};
 use mcp_bridge::{Bridge, Gateway, ServerDirectory};
-use mcp_revisions::http;
+use mcp_revisions::{http, service::lock};
 use mcp_wire::{EXCERPT, excerpt};
 use tracing::{error, info};
 
@@ -104,11 +104,6 @@ impl Several<'_> {
     }
 }
 
-/// Nothing that is done under a lock here leaves it half done.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Serves the servers of a file until the bridge receives a signal to end.
 pub(super) async fn bridged(
     file: &Path,
@@ -154,19 +149,17 @@ pub(super) async fn bridged(
         match &served {
             ServedAddress::Together(gateway) => {
                 info!("listening on http://{local}{path}");
-                gateway
-                    .serve(listener, options, stop, GRACE)
-                    .await
-                    .map_err(Failed::server)
+                let service = gateway.service(options).map_err(Failed::server)?;
+                service.serve(listener, stop, GRACE).await;
             }
             ServedAddress::Apart(directory) => {
                 info!(
                     "listening on http://{local}/NAME/mcp, with the list of servers at http://{local}/"
                 );
                 directory.serve(listener, stop, GRACE).await;
-                Ok(())
             }
         }
+        Ok(())
     };
     tokio::select! {
         biased;

@@ -283,7 +283,7 @@ impl SignInArguments {
         Ok(FileStore::new(folder(self.auth_store.as_ref())?, &key))
     }
 
-    /// Returns what signs in to a URL; calls wait for it as long as `wait` says, which only `login` sets.
+    /// Returns the provider that signs in to a URL; calls wait for it as long as `wait` says, which only `login` sets.
     pub(crate) fn provider(
         &self,
         http: &Http,
@@ -331,7 +331,7 @@ impl SignInArguments {
         Ok(builder.with_store(store).build())
     }
 
-    /// Returns what asks a server how to sign in, and reports each request to `seen`.
+    /// Returns the provider that asks a server how to sign in, and reports each request to `seen`.
     pub(crate) fn inspector(
         &self,
         http: &Http,
@@ -352,7 +352,7 @@ impl SignInArguments {
     fn finished(&self, mut builder: OAuthBuilder, wait: Option<Duration>) -> OAuthBuilder {
         let given = self.auth_wait.map(Duration::from_secs);
         if let Some(wait) = wait.or(given) {
-            builder = builder.with_wait(wait);
+            builder = builder.with_call_timeout(wait);
         }
         if let Some(port) = self.callback_port {
             builder = builder.with_callback_port(port);

@@ -30,7 +30,7 @@ pub(crate) struct SessionRequests {
     /// The resources that an application of the handshake lifecycle has subscribed to.
     pub(crate) uris: BTreeSet<String>,
     /// Set if the server has lost the session.
-    is_lost: bool,
+    pub(crate) is_lost: bool,
     /// When to open it again.
     again: Option<Duration>,
     backoff: Backoff,
@@ -160,12 +160,6 @@ impl Connection<Client> {
         {
             self.lose_session(now);
         }
-    }
-
-    /// Takes note that the process of the server was started again: the session that is opened next gets what the application
-    /// had asked for.
-    pub fn server_restarted(&mut self) {
-        self.state.session.is_lost = true;
     }
 
     /// Notes that the session is lost; it is opened again after a pause, unless something else does that before.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_revisions_core::{RequiresState, Revision};
+use mcp_revisions_core::{Adapter, RequiresState, Revision};
 use mcp_wire::envelope::write;
 use mcp_wire::{Direction, ErrorObject, Json, Kind, MethodKind};
 
@@ -16,9 +16,7 @@ use crate::input_required::server::allowed;
 use crate::input_required::server::suspend::in_place_of;
 use crate::json::object;
 use crate::translate::TextDirection;
-use crate::{
-    Caller, Cancelled, Connection, Event, Exchange, Fate, NeedsAdapter, Output, SendOutcome, Token,
-};
+use crate::{Caller, Cancelled, Connection, Event, Exchange, Fate, Output, SendOutcome, Token};
 use mcp_revisions_core::methods;
 use mcp_revisions_core::translate::find_method;
 use mcp_revisions_core::translate::is_handshake;
@@ -192,11 +190,11 @@ impl Connection<Server> {
             }
             // No adapter takes it.
             Err(ConversionError::RequiresState(needs)) => {
-                let needs = NeedsAdapter::new(&needs, method, peer);
+                let why = format!("`{method}` {needs}");
                 (
-                    Err(errors::internal(&needs.to_string()).error),
+                    Err(errors::internal(&why).error),
                     Vec::new(),
-                    Fate::NeedsAdapter(needs),
+                    Fate::RequiresState(needs),
                 )
             }
             Err(stopped) => {
@@ -311,6 +309,38 @@ impl Connection<Server> {
         };
         self.deliver(token, translated)
     }
+
+    /// Hands an answer of the application to the adapter of a rule. Returns false if none takes it.
+    pub(crate) fn adapt_answer(
+        &mut self,
+        token: Token,
+        needs: &RequiresState,
+        result: Result<&Json, &ErrorObject>,
+        now: Duration,
+    ) -> bool {
+        if self.state.is_bare || needs.adapter != Adapter::MultiRoundTrip {
+            return false;
+        }
+        let Some(about) = self.state.about(token, None) else {
+            return false;
+        };
+        match (result, self.role.is_per_request) {
+            (Ok(result), true) => {
+                self.ask_by_requests(&about, result, now);
+                true
+            }
+            (Err(error), false) => self.elicit(&about, error, now),
+            _ => false,
+        }
+    }
+
+    /// A request that an adapter has taken waits no more.
+    pub(crate) fn end_adapted(&mut self, token: Token) {
+        self.end_round(token);
+        self.end_suspended(token);
+        self.end_subscription(token);
+        self.close_stream(token);
+    }
 }
 
 impl Server {
@@ -322,6 +352,16 @@ impl Server {
             let parts: Vec<&str> = path.split('.').collect();
             self.declares(&parts)
         })
+    }
+
+    /// Returns the result of a per-request message, with what each of them says of the server.
+    pub(crate) fn signed(&self, result: Json, peer: Revision) -> String {
+        match self.introductions.as_ref().and_then(|it| it.info(peer)) {
+            Some(info) if !is_handshake(peer) => {
+                meta::with_default(&result, meta::SERVER_INFO, info).into_text()
+            }
+            _ => result.into_text(),
+        }
     }
 }
 

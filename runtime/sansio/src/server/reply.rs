@@ -30,7 +30,7 @@ impl Outgoing {
         }
     }
 
-    /// Returns what an exchange ends with.
+    /// Creates the text that ends an exchange.
     pub(crate) fn last(exchange: Exchange, status: u16, body: String) -> Self {
         Self {
             exchange: Some(exchange),
@@ -40,6 +40,9 @@ impl Outgoing {
         }
     }
 }
+
+/// The result that says nothing.
+pub(crate) const EMPTY_RESULT: &str = "{}";
 
 /// The answer to a message of the peer, before it is known if it stands alone or in a batch.
 pub(crate) enum MessageReply {

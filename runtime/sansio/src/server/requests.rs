@@ -105,7 +105,7 @@ pub(crate) struct About {
 }
 
 impl About {
-    /// Returns what its `requestState` is good for.
+    /// Returns the request that its `requestState` is good for.
     pub(crate) fn bound(&self) -> Bound<'_> {
         Bound {
             method: self.method,

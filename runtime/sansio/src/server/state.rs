@@ -7,11 +7,11 @@ use std::sync::Arc;
 use mcp_revisions_core::Loss;
 use mcp_wire::{Json, RequestId};
 
-use super::late::WaitingTexts;
 use super::requests::{About, Batch, Opened, PendingCall, ServerRequest};
 use crate::input_required::server::by_requests::ServerRound;
 use crate::input_required::server::seal::subject;
 use crate::input_required::server::suspend::Suspended;
+use crate::negotiate::server::late::WaitingTexts;
 use crate::numbered::Numbered;
 use crate::sorted::Sorted;
 use crate::subscriptions::listen::Listening;
@@ -30,9 +30,9 @@ use mcp_revisions_core::translate::is_handshake;
 pub struct ServerState {
     pub(crate) session: Option<Box<Opened>>,
     /// The client that has introduced itself to a late server.
-    pub(super) introduced: Option<Arc<Caller>>,
+    pub(crate) introduced: Option<Arc<Caller>>,
     /// The texts that wait until the application of the connection is known.
-    pub(super) waiting_texts: Option<Box<WaitingTexts>>,
+    pub(crate) waiting_texts: Option<Box<WaitingTexts>>,
     pub(super) pending: Numbered<Token, Box<PendingCall>>,
     ids: Sorted<RequestId, Token>,
     pub(crate) batches: Numbered<Exchange, Batch>,
@@ -60,10 +60,10 @@ pub struct ServerState {
     pub(super) waiting_streams: usize,
     waiting_per_request: usize,
     last_token: u64,
-    pub(super) last_exchange: u64,
+    pub(crate) last_exchange: u64,
     pub(crate) last_ask: i64,
     /// The number after which ids of the server's requests begin. Each replica that runs the session begins elsewhere.
-    pub(super) first_ask: i64,
+    pub(crate) first_ask: i64,
 }
 
 impl ServerState {

@@ -338,7 +338,7 @@ impl Connection<Client> {
         }
     }
 
-    /// Returns what an older application listens to.
+    /// Returns the filter of an older application.
     fn session_filter(&self) -> Filter {
         let declares = |path: &[&str]| self.state.changes.declares(path);
         Filter::of_session(true, &self.state.session.uris, declares)

@@ -64,10 +64,10 @@ impl<App: Spoken, H> Handlers<App, H> {
     fn layered<M, A>(
         &self,
         mut call: IncomingRequest<M>,
-        last: impl FnOnce(IncomingRequest<M>) -> A + Send + 'static,
+        last: impl Fn(IncomingRequest<M>) -> A + Send + Sync + 'static,
     ) -> Boxed<'static, Result<Json, ErrorObject>>
     where
-        M: Clone + Into<Cow<'static, str>> + Send + 'static,
+        M: Clone + Into<Cow<'static, str>> + Send + Sync + 'static,
         A: Future<Output = Result<Json, ErrorObject>> + Send + 'static,
     {
         if self.how.layers.is_empty() {
@@ -76,9 +76,10 @@ impl<App: Spoken, H> Handlers<App, H> {
         let (method, params) = (call.method.clone(), std::mem::take(&mut call.params));
         let message = LayerMessage::new(SERVER, true, method, params)
             .with_sender(Some(call.revision), Some(Arc::clone(&call.caller)));
-        self.how.layers.run(message, move |params| {
-            call.params = params;
-            last(call)
+        self.how.layers.run(message, move |message| {
+            let mut forwarded = call.clone();
+            forwarded.params = message.into_params();
+            last(forwarded)
         })
     }
 }
@@ -188,24 +189,30 @@ where
                 };
                 let handlers = Arc::clone(&self.handlers);
                 let token = call.token;
-                let answer = self.handlers.layered(call, move |call| async move {
-                    let answer = handlers.answer(handle, call).await;
-                    answer.map_err(|it| it.into_object(App::REVISION))
+                let answer = self.handlers.layered(call, move |call| {
+                    let (handlers, handle) = (Arc::clone(&handlers), handle.clone());
+                    async move {
+                        let answer = handlers.answer(handle, call).await;
+                        answer.map_err(|it| it.into_object(App::REVISION))
+                    }
                 });
                 driver.answer_with(token, None, answer);
             }
             Event::CustomRequest(call) => {
-                let Some(cx) = driver.handle().map(|it| self.handlers.context(it)) else {
+                let Some(handle) = driver.handle() else {
                     return;
                 };
                 let handlers = Arc::clone(&self.handlers);
                 let token = call.token;
-                let answer = self.handlers.layered(call, move |call| async move {
-                    let answer = match handlers.custom.request(&call.method, call.params, cx) {
-                        Some(answer) => answer.await,
-                        None => Err(Error::MethodNotFound(call.method)),
-                    };
-                    answer.map_err(|it| it.into_object(App::REVISION))
+                let answer = self.handlers.layered(call, move |call| {
+                    let (handlers, cx) = (Arc::clone(&handlers), handlers.context(handle.clone()));
+                    async move {
+                        let answer = match handlers.custom.request(&call.method, call.params, cx) {
+                            Some(answer) => answer.await,
+                            None => Err(Error::MethodNotFound(call.method)),
+                        };
+                        answer.map_err(|it| it.into_object(App::REVISION))
+                    }
                 });
                 driver.answer_with(token, None, answer);
             }

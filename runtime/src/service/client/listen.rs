@@ -108,7 +108,7 @@ impl ChangeStream {
         self.changes.recv().await
     }
 
-    /// Returns why the stream has ended; `None` as long as it has not.
+    /// Returns the error that ended the stream; `None` as long as it has not ended.
     #[must_use]
     pub fn error(&self) -> Option<&Error> {
         self.error.get()

@@ -42,8 +42,7 @@ impl Cursors {
 /// A method that returns the entries of all pages.
 macro_rules! list_all {
     ($name:ident, $list:ident, $member:ident, $entry:ty, $what:literal, $method:literal) => {
-        #[doc = concat!("Returns all ", $what, ", of every page of `", $method, "`.")]
-        /// Dropping the future cancels the request for the page.
+        #[doc = concat!("Returns all ", $what, ", of every page of `", $method, "`. Dropping the future cancels the request.")]
         ///
         /// # Errors
         /// As a single page, and a list of more than 1,000 pages.
@@ -109,7 +108,7 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// As `call_tool`, and [`Error::InvalidParams`] for arguments that are no object. A tool that fails is a result with
+    /// As `call_tool`, and [`Error::InvalidParams`] for arguments that are not an object. A tool that fails is a result with
     /// `is_error`.
     pub async fn call(
         &self,

@@ -412,8 +412,13 @@ impl<App: Spoken> Client<App> {
                     }
                     Some(RequestReply::Answered(answered)) => {
                         let spoken = self.handle.server().map(|facts| facts.revision);
-                        operation.end(&answered.answer, spoken);
-                        return outcome(answered.answer);
+                        let outcome = outcome(answered.answer);
+                        let answer = outcome.as_ref().map_err(|error| match error {
+                            Error::Rpc(error) => Some(error),
+                            _ => None,
+                        });
+                        operation.end(answer, spoken);
+                        return outcome;
                     }
                     Some(RequestReply::Refused(refused)) => return Err(refused.into()),
                     None => return Err(closed()),
@@ -496,7 +501,7 @@ impl<App: Spoken> Caller for Client<App> {
         };
         match self.handle.notify(method, params).await?.fate {
             Fate::Refused(error) => Err(Error::Rpc(*error)),
-            Fate::NeedsAdapter(needs) => Err(Error::Internal(needs.to_string())),
+            Fate::RequiresState(needs) => Err(Error::Internal(format!("`{method}` {needs}"))),
             Fate::Unknown => Err(closed()),
             Fate::Sent | Fate::Adapted | Fate::Dropped(_) => Ok(()),
         }

@@ -171,7 +171,7 @@ impl Router {
     ) -> Self {
         let identifier = identifier.into();
         let before = self.extensions.insert(&*identifier, settings);
-        self.taken(before.is_none(), "extensions", &identifier);
+        self.report_taken(before.is_none(), "extensions", &identifier);
         self
     }
 
@@ -328,7 +328,7 @@ impl Router {
         follows
     }
 
-    fn taken(&mut self, free: bool, what: &str, name: &str) {
+    fn report_taken(&mut self, free: bool, what: &str, name: &str) {
         let problem = match name {
             _ if !free => format!("two {what} are called `{name}`: give one another name"),
             "" => format!("one of the {what} has an empty name: give it one"),

@@ -10,7 +10,7 @@ use super::Router;
 use crate::serve::{Peer, Principal, Session};
 use crate::service::{Error, RequestContext};
 
-/// A value that a function takes of the context of its call, beside its arguments.
+/// A value that a function takes from the context of its call, beside its arguments.
 ///
 /// ```
 /// # use mcp_revisions::service::router::{FromContext, Router};

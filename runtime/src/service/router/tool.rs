@@ -112,7 +112,7 @@ impl Router {
             run,
         };
         let free = self.tools.add(&name, added);
-        self.taken(free, "tools", &name);
+        self.report_taken(free, "tools", &name);
         self.last = LastAdded::Tool;
         self
     }

@@ -248,7 +248,7 @@ impl<App> RequestContext<App> {
         }
     }
 
-    /// Returns how the client cancelled the call, with its reason; `None` if it did not, and in the handler of a notification.
+    /// Returns the client's cancellation of the call, with its reason; `None` if it did not, and in the handler of a notification.
     /// The future of the handler is dropped right after it was cancelled: a guard in it can ask.
     #[must_use]
     pub fn cancellation(&self) -> Option<&Cancellation> {
@@ -424,7 +424,7 @@ impl<App: Spoken> Caller for RequestContext<App> {
     }
 
     async fn notification(&self, method: &'static str, params: Option<Json>) -> Result<(), Error> {
-        // A notification that a client does not want is not sent, and that is no error.
+        // A notification that a client does not want is not sent, and that is not an error.
         let _ = match &self.facts.peer {
             Some(peer) => peer.notify(method, params.as_ref()).await,
             None => self.facts.session.notify(method, params.as_ref()),

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use hmac_sha256::Hash;
 use mcp_wire::{Json, Map};
 
-use mcp_revisions_sansio::transport::canonical;
+use mcp_revisions_sansio::driver::server::canonical;
 
 /// The questions that a client was asked, and its answers so far.
 #[derive(Debug, Default)]

@@ -139,8 +139,8 @@ fn number(text: &str) -> Option<Number> {
     if !text.bytes().all(is_numeric) {
         return None;
     }
-    let whole = text.parse::<i64>().map(Number::from);
-    let whole = whole.or_else(|_| text.parse::<u64>().map(Number::from));
+    let signed = text.parse::<i64>().map(Number::from);
+    let whole = signed.or_else(|_| text.parse::<u64>().map(Number::from));
     whole.ok().or_else(|| Number::from_f64(text.parse().ok()?))
 }
 

@@ -17,7 +17,7 @@ const REPLY_BYTES: usize = 1 << 20;
 
 /// A command of a handle.
 pub(super) enum HandleCommand<C> {
-    Ask(Box<HeldRequest<C>>),
+    Ask(OutgoingRequest, Box<OpenCall<C>>),
     Cancel(u64),
     Notify {
         method: String,
@@ -38,7 +38,7 @@ pub(super) enum HandleCommand<C> {
 impl<C> Queued for HandleCommand<C> {
     fn bytes(&self) -> usize {
         let params = match self {
-            Self::Ask(held) => &held.ask.params,
+            Self::Ask(ask, _) => &ask.params,
             Self::Notify { params, .. } => params,
             _ => &None,
         };
@@ -46,17 +46,18 @@ impl<C> Queued for HandleCommand<C> {
     }
 }
 
-/// A request that has not been sent, and what the application knows of it.
+/// A request of a handle, until its answer.
 #[derive(Debug)]
-pub struct HeldRequest<C> {
-    pub(super) key: u64,
-    pub(super) ask: OutgoingRequest,
+pub struct OpenCall<C> {
     /// The application's data about it.
     pub call: C,
+    /// Number of requests of the server that are being answered in it.
+    pub questions: usize,
+    pub(super) key: u64,
     pub(super) replies: QueueSender<RequestReply>,
 }
 
-impl<C> HeldRequest<C> {
+impl<C> OpenCall<C> {
     /// Returns whether its handle does not wait for the answer any more.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
@@ -144,13 +145,14 @@ impl<C> Handle<C> {
         static LAST: AtomicU64 = AtomicU64::new(0);
         let key = LAST.fetch_add(1, Ordering::Relaxed);
         let (sender, replies) = queue(REPLY_BYTES);
-        let held = HeldRequest {
-            key,
-            ask,
+        let open = OpenCall {
             call,
+            questions: 0,
+            key,
             replies: sender,
         };
-        let is_sent = self.requests.send(HandleCommand::Ask(Box::new(held))).await;
+        let ask = HandleCommand::Ask(ask, Box::new(open));
+        let is_sent = self.requests.send(ask).await;
         Replies {
             replies,
             key,

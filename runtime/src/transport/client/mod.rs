@@ -17,11 +17,9 @@ use mcp_wire::Direction;
 use crate::transport::spawn::{Boxed, boxed};
 use mcp_revisions_sansio::client::{Exchange, Post};
 
-pub use servers::*;
-
 pub use crate::transport::observe::ClientOperation;
-pub use driver::{Application, Driver, NOT_WAITED_FOR, OpenCall, drive};
-pub use handle::{Handle, HeldRequest, Replies, RequestReply, WeakHandle};
+pub use driver::{Application, Driver, NOT_WAITED_FOR, drive};
+pub use handle::{Handle, OpenCall, Replies, RequestReply, WeakHandle};
 pub use incoming::Incoming;
 use lines::Lines;
 

@@ -3,8 +3,8 @@
 use mcp_wire::{Json, Kind};
 
 use mcp_revisions_core::headers::decoded;
+use mcp_revisions_sansio::driver::params::{PREFIX, Param, text_of};
 use mcp_revisions_sansio::errors::{self, Refusal};
-use mcp_revisions_sansio::params::{PREFIX, Param, text_of};
 
 /// Refuses a header that does not say what the arguments say.
 pub(super) fn agree(

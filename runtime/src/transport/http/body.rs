@@ -97,7 +97,7 @@ struct Silence {
 }
 
 impl Silence {
-    /// No time at all is no end to it.
+    /// No time at all is not an end to it.
     fn new(longest: Duration) -> Option<Self> {
         let left = (!longest.is_zero()).then(|| Box::pin(tokio::time::sleep(longest)))?;
         Some(Self { longest, left })

@@ -61,7 +61,7 @@ impl ServiceShared {
         let Some(id) = self.session_of_uri(head) else {
             return false;
         };
-        // A text that no header can hold is no id of a session.
+        // A text that no header can hold is not an id of a session.
         let id = HeaderValue::from_str(id).unwrap_or_else(|_| HeaderValue::from_static(""));
         head.headers.insert(headers::SESSION_ID, id);
         true

@@ -70,6 +70,8 @@ pub use intake::{Received, received};
 pub use listener::{Drain, bind, serve, serve_layered, serve_service, serve_until};
 pub use options::Options;
 use options::ParamCheck;
+#[doc(hidden)]
+pub use service::Responding;
 pub use service::Service;
 #[doc(hidden)]
 pub use tools::ListedTool;

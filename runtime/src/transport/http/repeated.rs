@@ -17,8 +17,9 @@ use super::tools::{Identity, ListedTool};
 use crate::serve::{ExchangeFacts, QueueItem, TextOutcome, outbox};
 use mcp_revisions_core::methods;
 use mcp_revisions_core::{Headers, headers};
+use mcp_revisions_sansio::driver::params::{self, Learned};
+use mcp_revisions_sansio::driver::server::name_for;
 use mcp_revisions_sansio::errors::{self, Refusal};
-use mcp_revisions_sansio::params::{self, Learned};
 use mcp_revisions_sansio::server::Owner;
 
 /// Maximum number of pages of tools that are asked for.
@@ -48,7 +49,7 @@ fn params_say_one_thing(headers: &HeaderMap) -> Result<(), Box<Refusal>> {
 impl ServiceShared {
     /// Returns the name of an application's method in a client's revision.
     fn called(&self, method: &'static str, peer: Revision) -> &'static str {
-        self.server.name_for(peer, method)
+        name_for(&self.server, peer, method)
     }
 
     /// Refuses a per-request call of a tool whose headers differ from its arguments.

@@ -1,10 +1,7 @@
 //! The service: which requests are taken, and what of them is an operation on a session.
 
 use std::convert::Infallible;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use http::header::{ACCEPT, ALLOW, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
@@ -16,7 +13,7 @@ use super::answers::{HttpResult, allowed, events, exposed, plain, refusal, refus
 use super::body::Events;
 use super::counters::Counters;
 use super::inner::{ServiceShared, owner};
-use super::intake::{self, Received, UnreadBody, received};
+use super::intake::{self, Received, UnreadBody};
 use super::listener::Drain;
 use super::stage::Stage;
 use super::{Body, Options, text};
@@ -24,9 +21,9 @@ use crate::backplane::{EventId, Unavailable};
 use crate::serve::{Handler, Outbox, Permit, ServerDriver, outbox};
 use crate::transport::spawn::{Boxed, boxed};
 use mcp_revisions_core::headers;
+use mcp_revisions_sansio::driver::quotable;
 use mcp_revisions_sansio::errors::Refusal;
 use mcp_revisions_sansio::server::{Owner, Server};
-use mcp_revisions_sansio::transport::quotable;
 
 /// A server as a tower service; clones serve the same sessions.
 #[derive(Clone)]
@@ -77,12 +74,6 @@ impl Service {
         self.inner.drained().await;
     }
 
-    /// Ends sessions on which nothing was said for longer than [`Options::with_idle_timeout`] allows. Each request does so, too;
-    /// call it now and then if what is kept for a session matters while there are none.
-    pub fn end_idle_sessions(&self) {
-        self.inner.retire();
-    }
-
     /// Ends every session, with its streams and calls.
     pub fn end_sessions(&self) {
         self.inner.end_sessions();
@@ -97,6 +88,15 @@ impl Service {
     /// Ends every stream, every call with an error, and the sessions that no other replica can run: before the process ends.
     pub fn leave(&self) {
         self.inner.leave_sessions();
+    }
+
+    /// Responds to a request whose body is of one type: this is compiled here, for all servers.
+    #[doc(hidden)]
+    #[inline(never)]
+    #[must_use]
+    pub fn respond(&self, request: Request<Received>) -> Responding {
+        let (inner, (head, body)) = (Arc::clone(&self.inner), request.into_parts());
+        boxed(async move { Ok(inner.handle(head, body).await) })
     }
 }
 
@@ -123,37 +123,42 @@ impl Drain for Service {
     }
 }
 
-impl<B> tower_service::Service<Request<B>> for Service
-where
-    B: http_body::Body + Send + 'static,
-    B::Data: Send,
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
-    type Response = Response<Body>;
-    type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+/// Makes a tower service of a type with `respond(&self, Request<Received>) -> Responding`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! tower_service {
+    ($service:ty) => {
+        impl<B> ::tower_service::Service<::http::Request<B>> for $service
+        where
+            B: ::http_body::Body + Send + 'static,
+            B::Data: Send,
+            B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+        {
+            type Response = ::http::Response<$crate::http::Body>;
+            type Error = std::convert::Infallible;
+            type Future = $crate::http::Responding;
 
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
+            fn poll_ready(
+                &mut self,
+                _: &mut std::task::Context<'_>,
+            ) -> std::task::Poll<Result<(), std::convert::Infallible>> {
+                std::task::Poll::Ready(Ok(()))
+            }
 
-    fn call(&mut self, request: Request<B>) -> Self::Future {
-        let (head, body) = request.into_parts();
-        Arc::clone(&self.inner).respond(head, received(body))
-    }
+            fn call(&mut self, request: ::http::Request<B>) -> Self::Future {
+                self.respond(request.map($crate::http::received))
+            }
+        }
+    };
 }
 
-impl ServiceShared {
-    /// Responds to a request whose body is of one type: this is compiled here, for all servers.
-    #[inline(never)]
-    fn respond(
-        self: Arc<Self>,
-        head: Parts,
-        body: Received,
-    ) -> Boxed<'static, Result<Response<Body>, Infallible>> {
-        boxed(async move { Ok(self.handle(head, body).await) })
-    }
+/// The future of the response of a tower service.
+#[doc(hidden)]
+pub type Responding = Boxed<'static, Result<Response<Body>, Infallible>>;
 
+tower_service!(Service);
+
+impl ServiceShared {
     async fn handle(self: Arc<Self>, mut head: Parts, body: Received) -> Response<Body> {
         if self.options.health.as_deref() == Some(head.uri.path()) {
             let reporter = self.options.health_report.as_ref();
@@ -219,7 +224,7 @@ impl ServiceShared {
     }
 
     pub(super) async fn admitted(self: &Arc<Self>, head: Parts, body: Received) -> Response<Body> {
-        self.retire();
+        self.retire_idle();
         let answered = match head.method {
             Method::POST => self.message(head, body).await,
             Method::GET if self.opens_only_stream(&head) => self.open_only_stream(&head).await,

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::Principal;
 use crate::transport::panics::lock;
-use mcp_revisions_sansio::params::Learned;
+use mcp_revisions_sansio::driver::params::Learned;
 
 /// Time that a list of tools holds.
 const KEPT: Duration = Duration::from_secs(60);

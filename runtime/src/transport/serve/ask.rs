@@ -31,8 +31,9 @@ pub(super) async fn ask(
             }
         }
         Err(Fate::Refused(error)) => Err(*error),
-        Err(Fate::NeedsAdapter(needs)) => {
-            Err(mcp_revisions_sansio::errors::internal(&needs.to_string()).error)
+        Err(Fate::RequiresState(needs)) => {
+            let why = format!("the request {needs}");
+            Err(mcp_revisions_sansio::errors::internal(&why).error)
         }
         Err(_) => Err(gone()),
     }

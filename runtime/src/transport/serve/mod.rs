@@ -27,6 +27,7 @@ use mcp_revisions_core::{Loss, Revision};
 use mcp_wire::{ErrorObject, Json, RequestId};
 
 use crate::Limits;
+use mcp_revisions_sansio::driver::server::{leave_out, tell_losses};
 use mcp_revisions_sansio::errors::Refusal;
 use mcp_revisions_sansio::server::{AppProfile, LogLevel, Owner, Server};
 use mcp_revisions_sansio::{
@@ -57,9 +58,9 @@ pub(crate) fn started(server: Server) -> (Arc<Server>, Instant) {
     )
 }
 
-/// Handles the calls of clients, in the application's revision.
+/// The handler of the calls of clients, in the application's revision.
 ///
-/// Any `async` function from [`IncomingRequest`] and [`Peer`] to a result is one.
+/// Each `async` function from [`IncomingRequest`] and [`Peer`] to a result is one.
 pub trait Handler: Send + Sync + 'static {
     /// Answers a call.
     fn call(
@@ -131,19 +132,19 @@ where
     }
 }
 
-/// The answer of a handler, on its way.
+/// The future of a handler's answer.
 pub(crate) type HandlerFuture = Boxed<'static, Result<Json, ErrorObject>>;
 
-/// The application of a client, on its way.
+/// The future of a client's application.
 pub(crate) type AppFuture = Boxed<'static, Result<AppProfile, Box<Refusal>>>;
 
-/// A [`Handler`] as transports keep it: of any type, so that they are compiled once.
+/// A [`Handler`] of any type, so that transports are compiled once.
 pub(crate) trait AnyHandler: Send + Sync {
     /// Answers a request.
     fn call(self: Arc<Self>, request: Event, peer: Peer) -> HandlerFuture;
     /// Returns the application that serves a client.
     fn application(self: Arc<Self>, caller: Arc<Caller>, session: Session) -> AppFuture;
-    /// Takes note of any other event.
+    /// Handles any other event.
     fn note(&self, event: Event, session: Session);
     /// Takes a message of another replica, if it is about a task; false if not.
     fn takes(&self, message: &[u8]) -> bool {
@@ -349,7 +350,7 @@ impl Peer {
         self.task.as_ref()?.running()
     }
 
-    /// Returns how the client cancelled the call, or `None` if it did not. The future of the handler is dropped right after it
+    /// Returns the client's cancellation of the call, or `None` if it did not. The future of the handler is dropped right after it
     /// was cancelled: a guard in it can ask.
     #[must_use]
     pub fn cancellation(&self) -> Option<&Cancellation> {
@@ -450,15 +451,14 @@ impl Session {
         losses: &[Loss],
     ) {
         if let Some(driver) = self.driver.upgrade() {
-            let server = driver.server();
-            server.tell_losses(method, peer, request, losses);
+            tell_losses(&driver.server(), method, peer, request, losses);
         }
     }
 
     /// Reports a message of the client that no handler can read.
     pub(crate) fn leave_out(&self, ignored: Ignored) {
         if let Some(driver) = self.driver.upgrade() {
-            driver.server().leave_out(ignored);
+            leave_out(&driver.server(), ignored);
         }
     }
 

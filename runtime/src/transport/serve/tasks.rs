@@ -25,15 +25,15 @@ use super::{AnyHandler, AppFuture, HandlerFuture, Peer, Replicas, Session, is_un
 use crate::transport::panics::{caught, lock};
 use crate::transport::spawn::{Boxed, boxed, later, spawn, spawn_if_possible};
 use mcp_revisions_core::methods;
-use mcp_revisions_sansio::errors::{self, Refusal};
-use mcp_revisions_sansio::server::{Owner, Server};
-use mcp_revisions_sansio::tasks::server::{
-    MemoryTasks, StartingTask, Task, TaskCount, TaskOptions, TaskStore, TaskStoreError, millis,
-    notified, now_ms,
+use mcp_revisions_sansio::driver::tasks::{
+    Form, StartingTask, Task, TaskCount, TaskOptions, TaskStore, TaskStoreError, has_own_tasks,
+    millis, notified, now_ms, task_created, task_options,
 };
-use mcp_revisions_sansio::tasks::{Form, TaskStatus};
-use mcp_revisions_sansio::transport::unguessable;
-use mcp_revisions_sansio::{Caller, Event, Fate};
+use mcp_revisions_sansio::driver::unguessable;
+use mcp_revisions_sansio::errors::{self, Refusal};
+use mcp_revisions_sansio::server::MemoryTasks;
+use mcp_revisions_sansio::server::{Owner, Server};
+use mcp_revisions_sansio::{Caller, Event, Fate, TaskStatus};
 
 /// Maximum number of times that a change is tried again after another one came before it.
 const TRIES: usize = 32;
@@ -88,7 +88,7 @@ pub(crate) fn with_tasks(
     server: &Arc<Server>,
     replicas: Option<Replicas>,
 ) -> Arc<dyn AnyHandler> {
-    let Some(options) = server.task_options().cloned() else {
+    let Some(options) = task_options(server).cloned() else {
         return handler;
     };
     let shared = replicas.as_ref().map(|it| it.backplane.tasks());
@@ -131,7 +131,7 @@ impl AnyHandler for Tasks {
         let handled = caught(handler.call(Event::Request(call), peer.clone()));
         Box::pin(async move {
             // Handlers with tasks of their own do not know that this client asked for one.
-            if server.has_own_tasks() {
+            if has_own_tasks(&server) {
                 start_if_asked(&peer).await?;
             }
             match handled.await {
@@ -240,7 +240,7 @@ impl Tasks {
         let gone = || errors::internal("the client is gone").error;
         let Some(StartingTask {
             wanted,
-            peer: revision,
+            revision,
             caller,
             method,
             in_use,
@@ -301,7 +301,7 @@ impl Tasks {
             id.clone(),
             later(Instant::now(), ttl),
         ));
-        let created = Server::task_created(&task, wanted.form);
+        let created = task_created(&task, wanted.form);
         let begun = peer.driver.begin_task(peer.token, created).await;
         let work = begun.ok_or_else(gone)?;
         unstarted.id = None;

@@ -36,6 +36,7 @@ use crate::serve::{
 use crate::transport::line::read_line;
 use crate::transport::observe;
 use crate::transport::spawn::{Boxed, boxed, later, spawn};
+use mcp_revisions_sansio::driver::server::with_loss_counter;
 use mcp_revisions_sansio::errors;
 use mcp_revisions_sansio::server::{Owner, Server};
 use standard_input::StandardInput;
@@ -155,7 +156,7 @@ async fn serve_lines(
     mut ending: LinesEnding<'_>,
 ) -> io::Result<()> {
     let limit = server.limits().max_message_bytes;
-    let (server, start) = started(server.with_loss_counter(observe::metrics::server::lost));
+    let (server, start) = started(with_loss_counter(server, observe::metrics::server::lost));
     let handler = observe::metrics::server::observed(handler, "pipe");
     let handler = with_tasks(handler, &server, None);
     let driver = ServerDriver::new(Arc::clone(&server), handler, start, None);

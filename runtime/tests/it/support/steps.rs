@@ -128,8 +128,8 @@ impl Server {
         Self(Arc::new(change(Arc::into_inner(self.0).unwrap())))
     }
 
-    pub(crate) fn serving(self, served: RevisionSet) -> Self {
-        self.told(|server| server.serving(served))
+    pub(crate) fn with_revisions(self, served: RevisionSet) -> Self {
+        self.told(|server| server.with_revisions(served))
     }
 
     pub(crate) fn with_limits(self, limits: Limits) -> Self {

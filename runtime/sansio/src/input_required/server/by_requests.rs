@@ -137,4 +137,15 @@ impl Connection<Server> {
             let _ = self.unask(id, None);
         }
     }
+
+    /// Hands a request that still waits to the application once more, with other params.
+    pub(crate) fn call_again(&mut self, token: Token, params: Json) {
+        let Some(pending) = self.state.get_mut(token) else {
+            return;
+        };
+        pending.rounds += 1;
+        pending.params = Some(params.clone());
+        let method = pending.method;
+        self.call(token, method, params, Vec::new());
+    }
 }

@@ -35,7 +35,7 @@ impl Server {
         }
     }
 
-    /// Returns what the `requestState` of a request stands for; `None` if it has none.
+    /// Returns the state of a request's `requestState`; `None` if it has none.
     pub(crate) fn issued(
         &self,
         message: &Peeked<'_>,

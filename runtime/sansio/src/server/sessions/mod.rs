@@ -264,7 +264,7 @@ impl<T> Sessions<T> {
         entries.map(|(_, entry)| (&entry.id, &entry.session))
     }
 
-    /// Returns how many are open.
+    /// Returns the number of open sessions.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len()
@@ -285,7 +285,7 @@ impl<T> Sessions<T> {
         self.entries.drain().map(|entry| entry.session).collect()
     }
 
-    /// Returns which of some goes next: if the one that was unused for longest is spared, so are all behind it.
+    /// Returns the session that ends next: if the one that was unused for longest is spared, so are all behind it.
     fn next(
         &self,
         of: &SessionTurns,

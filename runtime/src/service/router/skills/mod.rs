@@ -235,7 +235,7 @@ impl Router {
     /// # }
     /// ```
     ///
-    /// [Specification](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx)
+    /// [Specification](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/beta/skills.mdx)
     #[must_use]
     pub fn skills(mut self, folder: impl AsRef<Path>) -> Self {
         if !self.methods.is_empty() {
@@ -267,7 +267,7 @@ impl Router {
                 read,
             };
             let is_free = self.resources.add(&file.uri, registered);
-            self.taken(is_free, "resources", &file.uri);
+            self.report_taken(is_free, "resources", &file.uri);
         }
         let index = Arc::new(index);
         for method in ext::METHODS {

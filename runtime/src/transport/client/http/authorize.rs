@@ -10,7 +10,7 @@ use mcp_revisions_sansio::client::NeededSignIn;
 /// A future that an [`AuthProvider`] returns.
 pub type AuthFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Supplies the credentials of requests, and handles responses 401 and 403.
+/// A source of credentials for requests. It also handles responses 401 and 403.
 ///
 /// A `String` is a bearer token that does not change. Feature `client-auth` has `OAuth`, which signs in.
 pub trait AuthProvider: Send + Sync + 'static {

@@ -19,7 +19,8 @@ use mcp_revisions_core::headers::{PROTOCOL_VERSION, SESSION_ID};
 use mcp_revisions_core::methods::INITIALIZE;
 use mcp_revisions_core::{MessageKind, peek};
 use mcp_revisions_sansio::client::Post;
-use mcp_revisions_sansio::transport::{is_per_request_error, may_be_http_sse, own_id, quotable};
+use mcp_revisions_sansio::driver::client::{is_per_request_error, may_be_http_sse};
+use mcp_revisions_sansio::driver::{own_id, quotable};
 use mcp_wire::RawId;
 
 /// Maximum number of times in a row that a stream without any event is asked for again.

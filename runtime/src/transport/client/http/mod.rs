@@ -39,6 +39,7 @@ use only_stream::OnlyStream;
 pub use options::Http;
 use request::HttpRequests;
 use session::SessionStream;
+pub use url::without_secrets;
 
 /// A server that is talked to.
 pub(crate) struct HttpServer {

@@ -21,7 +21,7 @@ use mcp_revisions_core::headers::SESSION_ID;
 use mcp_revisions_core::methods::NOTIFICATIONS_CANCELLED;
 use mcp_revisions_core::{MessageKind, peek};
 use mcp_revisions_sansio::client::{Exchange, Post};
-use mcp_revisions_sansio::transport::own_id;
+use mcp_revisions_sansio::driver::own_id;
 
 /// Time that a server has to open the stream and to name the URL for POSTs: a server of another protocol never does.
 const OPENED: Duration = Duration::from_secs(10);

@@ -27,7 +27,7 @@ use crate::transport::panics::lock;
 use mcp_revisions_core::translate::known_method;
 use mcp_revisions_core::{MessageKind, headers, methods, peek};
 use mcp_revisions_sansio::client::{Exchange, NeededSignIn};
-use mcp_revisions_sansio::transport::quotable;
+use mcp_revisions_sansio::driver::quotable;
 
 /// Maximum number of times that a refused request is sent again: for a token, for a scope, for a nonce.
 const REFUSALS: usize = 3;
@@ -462,8 +462,8 @@ fn redirected(
     method: &Method,
     response: Response<HttpResponseBody>,
 ) -> Result<Response<HttpResponseBody>, RequestFailure> {
-    let to = response.headers().get(LOCATION);
-    let to = to.map(|to| String::from_utf8_lossy(to.as_bytes()).into_owned());
+    let location = response.headers().get(LOCATION);
+    let to = location.map(|to| String::from_utf8_lossy(to.as_bytes()).into_owned());
     match to.filter(|_| response.status().is_redirection() && method == Method::POST) {
         None => Ok(plain(response)?),
         Some(to) => {
@@ -551,7 +551,7 @@ pub(super) fn cause(error: &Error) -> String {
         }
         source = error.source();
     }
-    // The beginning of the answer is no record of TLS.
+    // The beginning of the answer is not a record of TLS.
     if said.contains("InvalidContentType") {
         said.push_str(": the server does not speak TLS at this port, try http://");
     }

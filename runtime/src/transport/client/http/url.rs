@@ -62,7 +62,8 @@ fn without_dots(path: &PathAndQuery) -> Option<PathAndQuery> {
 }
 
 /// Returns a URL without its user, its query and its fragment, which may be secrets.
-pub(super) fn without_secrets(url: &str) -> String {
+#[doc(hidden)]
+pub fn without_secrets(url: &str) -> String {
     let bare = url.split(['?', '#']).next().unwrap_or_default();
     let Some((scheme, rest)) = bare.split_once("//") else {
         return bare.to_owned();

@@ -30,6 +30,7 @@ use crate::transport::observe;
 use crate::transport::panics::{caught, lock};
 use crate::transport::spawn::{boxed, later, spawn};
 use mcp_revisions_core::Headers;
+use mcp_revisions_sansio::driver::server as driver;
 use mcp_revisions_sansio::errors::Refusal;
 use mcp_revisions_sansio::server::{AppProfile, Looked, Owner, Server};
 use mcp_revisions_sansio::{
@@ -557,7 +558,7 @@ impl DriverState {
 
     /// Nothing is being worked on: of many sessions most are in this state, and take up little.
     fn rest(&mut self) {
-        self.connection.rest();
+        driver::rest(&mut self.connection);
         self.streams.rest();
         self.work.take_if(|work| work.is_done());
     }

@@ -13,9 +13,9 @@ use crate::transport::serve::budget::Share;
 use crate::transport::serve::event::EventId;
 use crate::transport::serve::outbox::{Outbox, OutboxItem, cost};
 use mcp_revisions_sansio::Exchange;
+use mcp_revisions_sansio::driver::Numbered;
 use mcp_revisions_sansio::errors;
 use mcp_revisions_sansio::server::Outgoing;
-use mcp_revisions_sansio::transport::Numbered;
 
 /// Number of texts of no exchange that a session keeps while its stream has no reader.
 const BACKLOG: usize = 64;
@@ -218,7 +218,7 @@ impl Streams {
                 return Sent::Overflows(exchange);
             }
         }
-        // A whole answer is no event.
+        // A whole answer is not an event.
         let is_event = !text.last || open.events > 0 || open.is_paused;
         open.events += u64::from(is_event);
         let place = is_event.then_some(open.events);

@@ -12,11 +12,12 @@ use crate::transport::spawn::boxed;
 use mcp_revisions_core::headers::TASK_ID;
 use mcp_revisions_core::methods;
 use mcp_revisions_sansio::CustomRequest;
-use mcp_revisions_sansio::errors::{self, Refusal};
-use mcp_revisions_sansio::tasks::server::{
-    Task, TaskAnswer, TaskCount, TaskQuestion, notified, now_ms,
+use mcp_revisions_sansio::TaskStatus;
+use mcp_revisions_sansio::driver::tasks::{
+    self, Form, RELATED_TASK, TASKS_UPDATE, Task, TaskAnswer, TaskCount, TaskQuestion, notified,
+    now_ms,
 };
-use mcp_revisions_sansio::tasks::{Form, RELATED_TASK, TASKS_UPDATE, TaskStatus};
+use mcp_revisions_sansio::errors::{self, Refusal};
 
 /// The answer to a request about tasks.
 type TaskResponse = Result<Json, Box<Refusal>>;
@@ -39,7 +40,7 @@ impl Tasks {
         let task = self.find(&id, owner.as_deref()).await?;
         let form = Form::of(call.revision).unwrap_or(Form::Extension);
         match call.method.as_str() {
-            methods::TASKS_GET => Ok(peer.server.task_state(&task, form, call.revision)),
+            methods::TASKS_GET => Ok(tasks::task_state(&peer.server, &task, form, call.revision)),
             methods::TASKS_CANCEL => self.cancel(&task, form).await,
             methods::TASKS_RESULT => self.result(&id, &call, &peer).await,
             TASKS_UPDATE => self.update(&task, &call, &peer).await,
@@ -126,7 +127,7 @@ impl Tasks {
                 .find(id, owner_of(peer, call.revision).as_deref())
                 .await?;
             if task.status.is_terminal() {
-                let result = peer.server.task_outcome(&task, call.revision)?;
+                let result = tasks::task_outcome(&peer.server, &task, call.revision)?;
                 return Ok(mcp_wire::meta::with(&result, RELATED_TASK, &related));
             }
             for question in task.questions {
@@ -153,7 +154,7 @@ impl Tasks {
         // Others are of no question, or were answered before.
         for question in &task.questions {
             if let Some(answer) = responses.get(&question.key) {
-                let answer = peer.server.task_answer(question, answer, call.revision)?;
+                let answer = tasks::task_answer(&peer.server, question, answer, call.revision)?;
                 answers.push((question.key.clone(), Ok(answer)));
             }
         }

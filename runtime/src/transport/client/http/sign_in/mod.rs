@@ -20,7 +20,7 @@ use mcp_revisions_auth::{
 };
 use mcp_revisions_sansio::INSUFFICIENT_SCOPE;
 use mcp_revisions_sansio::client::NeededSignIn;
-use mcp_revisions_sansio::transport::quotable;
+use mcp_revisions_sansio::driver::quotable;
 use tokio::sync::watch;
 
 use super::authorize::{

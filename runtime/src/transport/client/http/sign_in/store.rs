@@ -58,9 +58,9 @@ impl StoreError {
     }
 }
 
-/// Stores what is kept of the sign-in to one server.
+/// A store for the sign-in to one server. It holds the client, the tokens and their scopes.
 ///
-/// A provider goes on without a store that cannot be written: tokens are in memory then.
+/// If it cannot be written, the provider keeps tokens in memory.
 pub trait TokenStore: Send + Sync + 'static {
     /// Returns the stored sign-in, if there is one.
     ///
@@ -68,7 +68,7 @@ pub trait TokenStore: Send + Sync + 'static {
     /// Returns an error if it cannot be read.
     fn load(&self) -> Result<Option<StoredSignIn>, StoreError>;
 
-    /// Stores it.
+    /// Stores a sign-in.
     ///
     /// # Errors
     /// Returns an error if it cannot be written.

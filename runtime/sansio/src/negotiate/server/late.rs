@@ -10,18 +10,19 @@ use mcp_revisions_core::{Revision, methods};
 use mcp_wire::envelope::write;
 use mcp_wire::{MessageKind, Peeked, RawId, peek};
 
-use super::Server;
-use super::incoming::IncomingMessage;
-use super::reply::MessageReply;
-use super::request::client_of;
 use crate::errors::{self, Refusal};
 use crate::limits::deadline;
+use crate::server::Server;
+use crate::server::incoming::IncomingMessage;
+use crate::server::receive::single;
+use crate::server::reply::MessageReply;
+use crate::server::request::client_of;
 use crate::{Caller, Connection, Event, Exchange, Ignored};
 
 /// The revision of an application, and its profile in each revision. It is cheap to clone.
 #[derive(Debug, Clone)]
 pub struct AppProfile {
-    pub(super) revision: Revision,
+    pub(crate) revision: Revision,
     pub(crate) introductions: Arc<Introductions>,
     /// Set if calls of the application become the tasks of the server's options.
     pub(crate) has_tasks: bool,
@@ -62,15 +63,15 @@ pub(crate) struct WaitingTexts {
     texts: VecDeque<WaitingText>,
     bytes: usize,
     /// The time at which they are refused.
-    pub(super) until: Duration,
+    pub(crate) until: Duration,
 }
 
 impl WaitingTexts {
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.texts.len()
     }
 
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 }
@@ -106,7 +107,7 @@ impl Connection<Server> {
             };
             let reply = match app {
                 Ok(_) => self.reply_to_message(incoming, negotiation),
-                Err(why) => super::receive::single(exchange, self.unserved(incoming, why)),
+                Err(why) => single(exchange, self.unserved(incoming, why)),
             };
             self.put_reply(exchange, reply);
         }
@@ -120,7 +121,7 @@ impl Connection<Server> {
 
     /// Queues a message for an application that is not known yet, or refuses it if the queue is full. Returns `None` for a message
     /// that needs no application.
-    pub(super) fn wait_for_app(
+    pub(crate) fn wait_for_app(
         &mut self,
         incoming: IncomingMessage<'_>,
         negotiation: Negotiation,
@@ -265,7 +266,7 @@ impl Connection<Server> {
     }
 
     /// Refuses the waiting messages once their time is over.
-    pub(super) fn late_introduction(&mut self, now: Duration) {
+    pub(crate) fn late_introduction(&mut self, now: Duration) {
         let waiting = self.state.waiting_texts.as_ref();
         if waiting.is_some_and(|waiting| waiting.until <= now) {
             let time = self.role.limits.introduction_timeout.as_secs();
@@ -275,7 +276,7 @@ impl Connection<Server> {
     }
 
     /// Removes the waiting messages of an exchange whose client has hung up.
-    pub(super) fn forget_waiting(&mut self, exchange: Exchange) {
+    pub(crate) fn forget_waiting(&mut self, exchange: Exchange) {
         let Some(waiting) = &mut self.state.waiting_texts else {
             return;
         };
