@@ -158,10 +158,9 @@ async fn begins(service: &Service, last: u8, begun: &mut Begun) -> (u16, String)
         begun.push(response);
         return (status, String::new());
     }
-    (
-        status,
-        message(response).await["error"]["message"].to_string(),
-    )
+    let body = http_body_util::BodyExt::collect(response.into_body()).await;
+    let why = String::from_utf8_lossy(&body.unwrap().to_bytes()).into_owned();
+    (status, why)
 }
 
 #[tokio::test]
