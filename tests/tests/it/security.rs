@@ -305,16 +305,17 @@ fn every_crate_forbids_unsafe_code() {
     }
 }
 
-/// The manifests of all packages, by their path.
+/// The manifests of all packages, by their path; those of other SDKs' programs are workspaces of their own.
 fn manifests(folder: &Path) -> Vec<(String, String)> {
+    let others = ["target", "node_modules", "interop", "peers"];
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
-        let (path, name) = (entry.path(), entry.file_name());
+        let (path, name) = (
+            entry.path(),
+            entry.file_name().to_string_lossy().into_owned(),
+        );
         if entry.file_type().unwrap().is_dir() {
-            if name != "target"
-                && name != "node_modules"
-                && !name.to_string_lossy().starts_with('.')
-            {
+            if !others.contains(&&*name) && !name.starts_with('.') {
                 found.extend(manifests(&path));
             }
         } else if name == "Cargo.toml" {
