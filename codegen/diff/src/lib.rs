@@ -221,6 +221,7 @@ pub fn compare(old: &ComparedSide, new: &ComparedSide) -> Diff {
     // Changes inside a value that moved are rows as well.
     let roots = moved::roots(&moves, &mut comparer);
     cut |= rows.add(&comparer, &roots, [old, new]);
+    let left_out = rows.note();
     let mut list = rows.list;
     moved::merge(&mut list, &moves, &pairs, &comparer);
     list.extend(moved::renamed(&pairs, &comparer));
@@ -229,6 +230,7 @@ pub fn compare(old: &ComparedSide, new: &ComparedSide) -> Diff {
     let mut notes: Vec<String> = old.notes.iter().chain(&new.notes).cloned().collect();
     notes.dedup();
     notes.extend(facts::meta_notes(old, new));
+    notes.extend(left_out);
     notes.extend(unreached::note([old, new], &pairs, &comparer, &list));
     let mut uncompared: Vec<String> = old.unlisted.iter().chain(&new.unlisted).cloned().collect();
     uncompared.extend(methods::uncompared(&pairs));

@@ -173,6 +173,7 @@ pub(super) fn verdict(probe: &Probe) -> String {
     .map(count)
     .join(", ");
     let ready = match (probe.is_reached, probe.readiness()) {
+        (false, _) if probe.sign_in.is_some() => "a sign-in is wanted".to_owned(),
         (false, _) => "no answer of MCP".to_owned(),
         (true, (latest, None)) => format!("ready for {latest}"),
         (true, (latest, Some(why))) => format!("ready for {latest}: no, because {why}"),

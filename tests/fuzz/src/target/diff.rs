@@ -30,16 +30,22 @@ const SHAPES: &[&str] = &[
 ];
 
 fn corpus() -> Vec<Vec<u8>> {
-    let schema = |shape: &str| {
+    let schemas = schemas();
+    let next = schemas.iter().cycle().skip(1);
+    let pairs = schemas.iter().zip(next);
+    pairs
+        .map(|(old, new)| [old, BETWEEN.as_bytes(), new].concat())
+        .collect()
+}
+
+/// A schema per shape, with a request that carries a value of it.
+pub(super) fn schemas() -> Vec<Vec<u8>> {
+    let schema = |shape: &&str| {
         format!(
             r##"{{"$schema":"https://json-schema.org/draft/2020-12/schema","$defs":{{"ClientRequest":{{"anyOf":[{{"$ref":"#/$defs/ProbeRequest"}}]}},"ProbeRequest":{{"type":"object","properties":{{"method":{{"const":"probe","type":"string"}},"params":{{"type":"object","properties":{{"value":{shape}}}}}}},"required":["method"]}}}}}}"##
         )
     };
-    let next = SHAPES.iter().cycle().skip(1);
-    let pairs = SHAPES.iter().zip(next);
-    pairs
-        .map(|(old, new)| format!("{}{BETWEEN}{}", schema(old), schema(new)).into_bytes())
-        .collect()
+    SHAPES.iter().map(schema).map(String::into_bytes).collect()
 }
 
 fn run(input: &[u8]) -> Result<Signature, String> {
