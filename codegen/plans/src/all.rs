@@ -268,6 +268,7 @@ fn planned(
     may_be_open: bool,
 ) -> Result<PairPlan, Error> {
     let (rules, unanswered) = rules.answering(&models.changes, pair);
+    let rules = rules.keeping(&models.mistakes);
     let sides = [old.model, new.model];
     let Planned {
         mut plan,

@@ -127,11 +127,66 @@ pub(crate) fn convert_one(
             Err(unclear)
         };
     }
-    let members: Extra = mcp_wire::from_str(message.text)?;
-    let text = message.params.map_or("{}", Raw::text);
-    let (params, losses) = convert_member(method, Part::Params, text, route, context)?;
-    let name = name_at(route, route.to, method, context);
-    Ok((called(members, name, params), losses))
+    convert_parts(message.text, (method, Part::Params), route, context)
+}
+
+/// Converts the params or the result of a message, and the message as a whole by each step that does so.
+fn convert_parts(
+    text: &str,
+    (method, part): (&str, Part),
+    route: &Route,
+    context: &MessageContext<'_>,
+) -> Conversion<Json> {
+    let sender = sender(route, method, context)?;
+    let mut steps = route.steps();
+    let whole = steps.find_map(|ends| {
+        let (pair, _) = route.step(ends)?;
+        let name = name_at(route, ends.0, method, context);
+        let is_up = ends.0 < ends.1;
+        Some((pair.whole(name, sender, part, is_up)?, name, ends))
+    });
+    let Some((whole, name, (before, after))) = whole else {
+        return convert_part(text, (method, part), route, context);
+    };
+    let to_it = route.between_places(route.from, before);
+    let (json, mut losses) = convert_part(text, (method, part), &to_it, context)?;
+    let by_it = route.between_places(before, after);
+    // The step may end a message of this method, whatever it says.
+    convert_part(json.text(), (name, part), &by_it, context)?;
+    let cx = context.conversion.clone();
+    let (json, more) = by_it.convert_until(Subject::Type(whole), after, json.text(), cx)?;
+    losses.extend(more);
+    let from_it = route.between_places(after, route.to);
+    let name = name_at(&by_it, after, name, context);
+    let (json, more) = convert_parts(json.text(), (name, part), &from_it, context)?;
+    losses.extend(more);
+    Ok((json, losses))
+}
+
+/// Converts the params or the result of a message on a way without a step that converts the message as a whole.
+fn convert_part(
+    text: &str,
+    (method, part): (&str, Part),
+    route: &Route,
+    context: &MessageContext<'_>,
+) -> Conversion<Json> {
+    if route.is_untouched() {
+        return Ok((Json::from_text(text)?, Vec::new()));
+    }
+    let mut members: Extra = mcp_wire::from_str(text)?;
+    let (name, none) = match part {
+        Part::Params => ("params", "{}"),
+        Part::Result => ("result", "null"),
+    };
+    let given = members.get(name).cloned();
+    let text = given.as_ref().map_or(none, Json::text);
+    let (converted, losses) = convert_member(method, part, text, route, context)?;
+    if part == Part::Params {
+        let name = name_at(route, route.to, method, context);
+        return Ok((called(members, name, converted), losses));
+    }
+    members.insert(name, converted);
+    Ok((Json::of(&members), losses))
 }
 
 /// Converts the result or the error that answers a method.
@@ -142,12 +197,10 @@ fn convert_answer(
     context: &MessageContext<'_>,
 ) -> Conversion<Json> {
     check_answered(route, method)?;
-    let mut members: Extra = mcp_wire::from_str(message.text)?;
-    if let Some(result) = message.result {
-        let (result, losses) = convert_member(method, Part::Result, result.text(), route, context)?;
-        members.insert("result", result);
-        return Ok((Json::of(&members), losses));
+    if message.result.is_some() {
+        return convert_parts(message.text, (method, Part::Result), route, context);
     }
+    let mut members: Extra = mcp_wire::from_str(message.text)?;
     if message.id.is_none() {
         members.remove("id");
     }

@@ -121,6 +121,11 @@ impl Route {
         })
     }
 
+    /// Returns the part of the way between two of its places.
+    pub(crate) fn between_places(self, from: usize, to: usize) -> Self {
+        Self { from, to, ..self }
+    }
+
     /// Returns the protocol where it begins.
     pub(crate) fn beginning(&self) -> Protocol {
         self.ends[0]
