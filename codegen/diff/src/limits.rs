@@ -11,8 +11,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::{
-    ChangeKind, Comparer, DiffLocation, DifferenceDetail, Envelope, Graph, GraphRest, Node, NodeShape,
-    PathSegment, SchemaDifference, classes, line, place, refuses_more,
+    ChangeKind, Comparer, DiffLocation, DifferenceDetail, Envelope, Graph, GraphRest, Node,
+    NodeShape, PathSegment, SchemaDifference, classes, line, place, refuses_more,
 };
 use mcp_revisions_schema::Error;
 use mcp_revisions_schema::model::{Member, MethodKind, Model, Ty, TypeDef};

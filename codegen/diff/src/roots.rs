@@ -47,8 +47,7 @@ pub(super) fn roots(pairs: &Pairs<'_>, comparer: &mut Comparer<'_>) -> Vec<Root>
                 let nodes = [o_response, n_response];
                 let site =
                     comparer.message(named(nodes), Envelope::RESPONSE, o_response, n_response);
-                let path =
-                    WirePath::whole(o.direction.back(), &o.name, ExchangePart::Response);
+                let path = WirePath::whole(o.direction.back(), &o.name, ExchangePart::Response);
                 add(path, false, site, nodes);
             }
         }

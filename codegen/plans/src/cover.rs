@@ -104,7 +104,8 @@ fn end(plan: &PairPlan, path: &WirePath, of_values: bool) -> Option<SortedSet<St
     let mut parts = method.parts().into_iter();
     let (_, transfers) = parts.find(|(part, _)| *part == path.part)?;
     let Some(transfers) = transfers else {
-        if matches!(path.part, ExchangePart::Message | ExchangePart::Response) {
+        let is_whole = matches!(path.part, ExchangePart::Message | ExchangePart::Response);
+        if is_whole && !path.trail.members().is_empty() {
             return None;
         }
         // Params that one revision has and the other leaves out are an empty object there. A part that cannot be

@@ -118,7 +118,10 @@ impl OpenDifferences {
         let all = std::mem::take(findings).into_iter();
         let left_out = all.map(|one| match one.way {
             Some(of) if of == way => OpenDifference {
-                answer: format!("{}; an entry of a list is left out, and recorded", one.answer),
+                answer: format!(
+                    "{}; an entry of a list is left out, and recorded",
+                    one.answer
+                ),
                 row: ProposedRow::Rule("\"drop\"".to_owned()),
                 ..one
             },

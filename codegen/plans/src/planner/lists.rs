@@ -63,7 +63,9 @@ impl Planner<'_> {
             let Arm::Reject { rule, .. } = &plan.arm else {
                 return None;
             };
-            let action = self.rules.action(&self.variant(&one.from, &plan.variant), self.way);
+            let action = self
+                .rules
+                .action(&self.variant(&one.from, &plan.variant), self.way);
             let is_dropped = rule == UNDECIDED || action == Some(&Action::Drop);
             is_dropped.then(|| LeftOut {
                 variant: plan.variant.clone(),

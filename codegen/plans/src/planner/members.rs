@@ -359,7 +359,12 @@ impl<'m> Planner<'m> {
         let owner = place.split('.').next().unwrap_or(place);
         if self.rules.is_refused_without(owner, &source.wire) {
             let error = self.refusal(&format!("`{}`", source.wire));
-            self.finds(place, &open, "a message with it is refused", &rejection(&error));
+            self.finds(
+                place,
+                &open,
+                "a message with it is refused",
+                &rejection(&error),
+            );
             return plan(UNDECIDED, Action::Reject(error), false);
         }
         // The way back fills in the default again, so the proposed row records only another value.

@@ -282,7 +282,9 @@ fn misleading<'m>(
     });
     let name = def.map(|def| def.name.as_str());
     let of_it = unions.filter(|union| union.types().any(|ty| name.is_some() && ty.name() == name));
-    of_it.flat_map(|union| union.plan.misleading_members(object)).collect()
+    of_it
+        .flat_map(|union| union.plan.misleading_members(object))
+        .collect()
 }
 
 /// Returns the only member that came whose name has a word in common with one that goes, the only one that goes with such a word.

@@ -112,16 +112,18 @@ impl PairRules {
     /// Sets the members that are never left out.
     #[must_use]
     pub fn keeping(mut self, mistakes: &[ModelMistake]) -> Self {
-        let kept = mistakes.iter().filter(|row| row.fate == MistakeTreatment::Kept);
+        let kept = mistakes
+            .iter()
+            .filter(|row| row.fate == MistakeTreatment::Kept);
         self.kept = kept.cloned().collect();
         self
     }
 
     /// Returns whether a member of a type is never left out: what cannot be said without it is refused.
     pub(super) fn is_kept(&self, owner: &str, member: &str) -> bool {
-        self.kept.iter().any(|row| {
-            row.member == member && (row.of.is_empty() || row.of.contains(owner))
-        })
+        self.kept
+            .iter()
+            .any(|row| row.member == member && (row.of.is_empty() || row.of.contains(owner)))
     }
 
     /// Returns whether a message is refused rather than sent without a member of a type. One whose loss is a matter of safety is

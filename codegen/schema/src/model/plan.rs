@@ -106,7 +106,9 @@ impl UnionPlan {
         match self {
             Self::Take(_) | Self::Element { .. } => {}
             Self::Kind(cases) => {
-                let of_objects = cases.iter().filter(|case| case.kinds.contains(&JsonType::Object));
+                let of_objects = cases
+                    .iter()
+                    .filter(|case| case.kinds.contains(&JsonType::Object));
                 of_objects.for_each(|case| case.plan.add_misleading(object, members));
             }
             Self::Tag {
@@ -118,11 +120,14 @@ impl UnionPlan {
                 Some(Presence::Constant(Value::String(tag))) => {
                     let case = cases.iter().find(|case| case.value == *tag);
                     let plan = case.map(|case| &case.plan).or(other.as_deref());
-                    plan.into_iter().for_each(|plan| plan.add_misleading(object, members));
+                    plan.into_iter()
+                        .for_each(|plan| plan.add_misleading(object, members));
                 }
                 own => {
                     members.extend(own.is_none().then_some(member.as_str()));
-                    absent.iter().for_each(|plan| plan.add_misleading(object, members));
+                    absent
+                        .iter()
+                        .for_each(|plan| plan.add_misleading(object, members));
                 }
             },
             Self::First(cases) if cases.iter().any(|case| is_there(named(case))) => {}
@@ -131,7 +136,8 @@ impl UnionPlan {
                 let own = cases.iter().position(|case| is_there(named(case)));
                 members.extend(cases[..own.unwrap_or(cases.len())].iter().map(named));
                 let plan = own.map(|at| &cases[at].plan).or(otherwise.as_deref());
-                plan.into_iter().for_each(|plan| plan.add_misleading(object, members));
+                plan.into_iter()
+                    .for_each(|plan| plan.add_misleading(object, members));
             }
         }
         members.retain(|name| object.member(name).is_none());

@@ -208,7 +208,9 @@ fn definitions(schema: &Value, wanted: impl Fn(&Value) -> bool) -> Vec<String> {
 fn messages(schema: &Value) -> Vec<String> {
     let lists = ["ClientRequest", "ClientNotification", "ServerNotification"];
     let listed = (lists.iter()).flat_map(|list| schema["$defs"][list]["anyOf"].as_array());
-    let names = listed.flatten().filter_map(|one| one["$ref"].as_str()?.rsplit('/').next());
+    let names = listed
+        .flatten()
+        .filter_map(|one| one["$ref"].as_str()?.rsplit('/').next());
     names
         .filter(|name| schema["$defs"][name]["properties"]["jsonrpc"].is_object())
         .map(str::to_owned)
