@@ -36,7 +36,7 @@ pub struct Crate {
     pub types: usize,
     /// Number of its methods.
     pub methods: usize,
-    /// The package that it re-exports, if it is no crate of its own.
+    /// The package that it re-exports, if it is not a crate of its own.
     pub reexports: Option<String>,
     /// Its files, by path below its root.
     pub files: CrateFiles,

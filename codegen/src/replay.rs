@@ -51,7 +51,7 @@ pub struct Made {
 /// Why a schema did not go through.
 #[derive(Debug)]
 pub enum Refused {
-    /// It is no schema by itself: not JSON, or it refers to what is not there.
+    /// It is not a schema by itself: not JSON, or it refers to what is not there.
     Invalid(Error),
     /// The generator has no safe answer for it.
     Unanswered(Error),
@@ -140,9 +140,12 @@ impl Replay {
             generated,
         } = made?;
         let open = generated.decisions.clone();
-        let asked: SortedSet<Asked> = open.iter().map(asked).collect();
-        let new = asked.iter().filter(|one| !self.open.contains(*one)).count();
-        self.open = asked;
+        let questions: SortedSet<Asked> = open.iter().map(question_of).collect();
+        let new = questions
+            .iter()
+            .filter(|one| !self.open.contains(*one))
+            .count();
+        self.open = questions;
         Ok(Step {
             rows: before.and_then(|before| levels(&spec, &before, (name, text))),
             left,
@@ -153,7 +156,7 @@ impl Replay {
     }
 }
 
-fn asked(decision: &Decision) -> Asked {
+fn question_of(decision: &Decision) -> Asked {
     (decision.question, decision.place.clone())
 }
 

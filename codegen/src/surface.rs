@@ -149,7 +149,7 @@ fn owner(name: &str) -> &str {
         .unwrap_or_default()
 }
 
-/// Returns what differs between two surfaces of a crate, a line for each item.
+/// Returns the differences between two surfaces of a crate, a line for each item.
 fn differences(package: &str, before: &Surface, after: &Surface) -> Vec<String> {
     let mut lines = Vec::new();
     for (name, was) in before {

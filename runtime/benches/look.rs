@@ -12,8 +12,8 @@ mod messages;
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
-use mcp_revisions::negotiate;
-use mcp_revisions::{RevisionSet, peek};
+use mcp_revisions::core::negotiate;
+use mcp_revisions::{RevisionSet, core::peek};
 use messages::{HANDSHAKE_CALL, INITIALIZE, PER_REQUEST_CALL};
 use serde::de::IgnoredAny;
 

@@ -18,7 +18,7 @@ use mcp_revisions::mcp_wire::{ErrorObject, Json};
 use mcp_revisions::sansio::server::{IncomingRequest, Profile, Server};
 use mcp_revisions::serve::Peer;
 use mcp_revisions::service::{self, Error, RequestContext};
-use mcp_revisions::{Latest, Revision, errors, stdio};
+use mcp_revisions::{Latest, Revision, sansio::errors, stdio};
 use messages::PER_REQUEST_CALL;
 use tokio::runtime::{Builder, Runtime};
 
@@ -55,7 +55,7 @@ async fn by_hand(call: IncomingRequest, _: Peer) -> Result<Json, ErrorObject> {
                 params.map_err(|error| errors::invalid_params(&error.to_string()).error)?;
             Ok(Json::of(&result(&params.name)))
         }
-        other => Err(errors::method_not_found(other, call.peer.lifecycle()).error),
+        other => Err(errors::method_not_found(other, call.revision.lifecycle()).error),
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use mcp_revisions::latest::{self as mcp, ClientHandlers};
 use mcp_revisions::mcp_wire::Map;
 use mcp_revisions::service::client::{ClientContext, ResultText};
-use mcp_revisions::service::{Client, Error};
+use mcp_revisions::{Client, Error};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 

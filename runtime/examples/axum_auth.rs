@@ -10,7 +10,7 @@ use mcp_revisions::http::{
     self, Options, ProtectedResource, ResourceGuard, TokenClaims, TokenRefusal,
 };
 use mcp_revisions::mcp_wire::JsonObject;
-use mcp_revisions::service::{Error, RequestContext, Router};
+use mcp_revisions::{Error, RequestContext, Router};
 use serde_json::json;
 
 /// The issuer of tokens: clients sign in there.

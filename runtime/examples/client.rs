@@ -1,8 +1,8 @@
 //! Calls a tool of any server: `cargo run -p mcp-revisions --example client -- SERVER [ARGUMENT...]`.
 
+use mcp_revisions::Client;
 use mcp_revisions::latest::{CallServer, CallToolRequestParams};
 use mcp_revisions::mcp_wire::JsonObject;
-use mcp_revisions::service::Client;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {

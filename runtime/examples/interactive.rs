@@ -9,7 +9,7 @@ use mcp_revisions::args;
 use mcp_revisions::latest::{self as mcp, CallClient, CallServer, ClientHandlers};
 use mcp_revisions::mcp_wire::Map;
 use mcp_revisions::service::client::ClientContext;
-use mcp_revisions::service::{Client, Error, RequestContext, Router};
+use mcp_revisions::{Client, Error, RequestContext, Router};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

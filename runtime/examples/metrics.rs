@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
+use mcp_revisions::Router;
 use mcp_revisions::http;
-use mcp_revisions::service::Router;
 use metrics_exporter_prometheus::PrometheusBuilder;
 
 #[tokio::main]

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use mcp_revisions::args;
 use mcp_revisions::http::{self, Options};
 use mcp_revisions::latest::{self as mcp, CallClient};
-use mcp_revisions::service::router::{Changes, State};
-use mcp_revisions::service::{Error, Json, LogLevel, RequestContext, Router};
+use mcp_revisions::service::router::Changes;
+use mcp_revisions::service::{Blob, LogLevel};
+use mcp_revisions::{Error, Json, RequestContext, Router, State};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -65,11 +65,6 @@ struct Found {
     names: Vec<String>,
 }
 
-#[derive(Deserialize, JsonSchema)]
-struct Sure {
-    sure: bool,
-}
-
 async fn write(shelf: State<Shelf>, note: Note, cx: RequestContext) -> Result<String, Error> {
     let uri = format!("notes://{}", note.name);
     let said = format!("{} is written", note.name);
@@ -93,8 +88,7 @@ async fn remove(
     cx: RequestContext,
 ) -> Result<String, Error> {
     shelf.get(&name)?;
-    let Sure { sure } = cx.stateless().elicit(&format!("Remove {name}?")).await?;
-    if !sure {
+    if !cx.stateless().confirm(format!("Remove {name}?")).await? {
         return Ok(format!("{name} stays"));
     }
     shelf.notes.lock().map_err(Error::internal)?.remove(&name);
@@ -125,9 +119,12 @@ async fn summarize(
 
 /// Draws a note of one pixel.
 async fn draw(shelf: State<Shelf>, Name { name }: Name) -> Result<mcp::ImageContent, Error> {
-    const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII=";
     shelf.get(&name)?;
-    Ok(mcp::ImageContent::new(PIXEL, args::MimeType("image/png")))
+    let pixel = "P1 1 1 1";
+    Ok(mcp::ImageContent::from_bytes(
+        pixel,
+        "image/x-portable-bitmap",
+    ))
 }
 
 /// Takes a while: a client that has tasks fetches the result later.

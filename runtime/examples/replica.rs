@@ -10,11 +10,10 @@ use std::time::Duration;
 
 use axum::extract::Request;
 use axum::middleware::map_request;
-use mcp_revisions::RevisionSet;
 use mcp_revisions::backplane::Redis;
 use mcp_revisions::http::{self, Options, PeerAddress};
 use mcp_revisions::mcp_wire::Json;
-use mcp_revisions::service::{Error, RequestContext};
+use mcp_revisions::{Error, RequestContext, RevisionSet};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -1,6 +1,6 @@
 //! A server with one tool, for clients of every protocol version: `cargo run -p mcp-revisions --example server`.
 
-use mcp_revisions::service::{Error, Json, Router};
+use mcp_revisions::{Error, Json, Router};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

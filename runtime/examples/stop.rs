@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use mcp_revisions::service::Router;
+use mcp_revisions::Router;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -7,8 +7,7 @@ use mcp_revisions::latest::{self as mcp, CallServer, ClientHandlers};
 use mcp_revisions::mcp_wire::Map;
 use mcp_revisions::sansio::server::TaskOptions;
 use mcp_revisions::service::client::ClientContext;
-use mcp_revisions::service::{Client, Error, RequestContext, Router};
-use mcp_revisions::{Revision, RevisionSet};
+use mcp_revisions::{Client, Error, RequestContext, Revision, RevisionSet, Router};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

@@ -54,6 +54,7 @@
 //! | `ext-tasks` | tasks, in the core of 2025-11-25 and as an extension: `Router::as_task` of a server, and clients that wait for the result of a task; the types of the extension |
 //! | `skills` | a server's skills: `Router::skills`; a client that verifies what it reads of them: `Client::load_skill`; implies `ext-skills` |
 //! | `ext-apps`, `ext-skills`, `ext-tasks-draft` | types of other extensions, and of their drafts; `extensions` brings all |
+//! | `macros` | the attribute `#[tool]`: name, description and hints of a tool beside its function, for `Router::add`; implies `router` and `schemars` |
 //! | `schemars` | JSON schemas of the arguments and results of these functions, and forms for elicitation |
 //! | `client` | clients over any two streams of bytes |
 //! | `client-stdio` | clients that start their server |
@@ -71,7 +72,7 @@
 //! # Where to find what
 //! - What authors of servers and clients import: here, and the types of the protocol in [`latest`]. The rest of both is in
 //!   `service`, with any feature that adds one.
-//! - The revisions: [`Revision`]. The types of each are a module named after its date, such as `v2025_11_25`, here and in [`core`].
+//! - The revisions: [`Revision`]. The types of each are a module of [`core`] named after its date, such as `v2025_11_25`.
 //! - Conversions between revisions, and the revision that a message speaks: [`core`].
 //! - Connections without sockets and without a clock: `sansio`, with any feature that adds one.
 
@@ -100,36 +101,30 @@ mod transport;
 #[cfg(feature = "client-auth")]
 pub use mcp_revisions_auth as auth;
 #[cfg(any(feature = "sansio-client", feature = "sansio-server"))]
-pub use mcp_revisions_sansio::{self as sansio, Limits, errors};
+pub use mcp_revisions_sansio::{self as sansio, Limits};
 #[cfg(feature = "server-http")]
 pub use transport::http;
 #[cfg(feature = "server-stdio")]
 pub use transport::stdio;
 
 pub use mcp_revisions_core as core;
-/// The names of [`core`], for programs that have them from here; those below come first.
-#[doc(hidden)]
-pub use mcp_revisions_core::*;
 #[doc(inline)]
 pub use mcp_revisions_core::{Latest, Lifecycle, Revision, RevisionSet, UnknownFields};
+#[cfg(feature = "macros")]
+#[doc(inline)]
+pub use mcp_revisions_macros::tool;
 pub use mcp_wire;
 pub use mcp_wire::args;
-#[doc(hidden)]
-pub use mcp_wire::{PeekedMeta, Raw, RawId, meta};
 
+#[cfg(any(feature = "client", feature = "server"))]
+#[doc(inline)]
+pub use service::{Error, Failure};
 #[cfg(feature = "router")]
 #[doc(inline)]
 pub use service::{Extension, FromContext, Json, Router, State};
 #[cfg(feature = "client")]
 #[doc(inline)]
 pub use {service::Client, transport::client as client_transport};
-#[cfg(any(feature = "client", feature = "server"))]
-#[doc(inline)]
-pub use {
-    service::{Error, Failure},
-    transport::observe::ClientOperation,
-    transport::spawn::{Boxed, boxed, until},
-};
 #[cfg(feature = "server")]
 #[doc(inline)]
 pub use {

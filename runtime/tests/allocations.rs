@@ -5,8 +5,11 @@
 use std::alloc::System;
 use std::hint::black_box;
 
-use mcp_revisions::{Headers, Revision, RevisionSet, peek};
-use mcp_revisions::{NegotiatedMessage, negotiate};
+use mcp_revisions::core::{NegotiatedMessage, negotiate};
+use mcp_revisions::{
+    Revision, RevisionSet,
+    core::{Headers, peek},
+};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[global_allocator]

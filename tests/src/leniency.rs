@@ -138,7 +138,7 @@ pub static ALL: &[Leniency] = &[
     Leniency {
         id: "constants-are-written-plainly",
         verdict: Verdict::Rewritten,
-        reason: "a constant is no field, so its spelling is not kept: -32042.0 is written as -32042",
+        reason: "a constant is not a field, so its spelling is not kept: -32042.0 is written as -32042",
         covers: |case| case.of.harm == Harm::Respelled && case.of.facts.kind == Kind::Constant,
     },
 ];

@@ -1,7 +1,7 @@
 //! `cargo xtask conformance`: the official conformance suite against the conformance server and the example client.
 //!
 //! The suite and, where there is none new enough, Node come from the npm registry into a folder below target/. It needs
-//! the network and is no part of `cargo test`; without npm it is skipped, and the output says so.
+//! the network and is not a part of `cargo test`; without npm it is skipped, and the output says so.
 
 mod client;
 mod table;
@@ -358,7 +358,7 @@ fn run_server(
     Ok(scores)
 }
 
-/// Returns what scenarios came to by the folders that the suite has written; one that it wrote nothing of has failed.
+/// Returns the scores of scenarios by the folders that the suite has written; one without a folder has failed.
 fn by_scenario(
     expected: &SortedSet<String>,
     written: SortedMap<String, Score>,

@@ -18,31 +18,31 @@ use mcp_revisions_diff::command::CommandOutcome;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Write nothing; fail if what is on disk differs
+    /// Write nothing; fail if a file on disk differs
     #[arg(long, conflicts_with = "schema")]
     check: bool,
-    /// Only this revision; may be repeated
+    /// Generate only this revision; repeatable
     #[arg(long, value_name = "ID", conflicts_with = "schema")]
     revision: Vec<String>,
-    /// Make one crate from a schema.json in upstream form
+    /// Generate one crate from a schema.json in upstream form
     #[arg(long, value_name = "FILE", requires = "out")]
     schema: Option<PathBuf>,
-    /// Folder of that crate: a new one, or one of an earlier run
+    /// Folder of that crate: a new one, or that of an earlier run
     #[arg(long, value_name = "DIR", requires = "schema")]
     out: Option<PathBuf>,
-    /// The name of that crate [default: the name of its folder]
+    /// Name of that crate [default: the name of its folder]
     #[arg(long, requires = "schema")]
     name: Option<String>,
-    /// Where that crate has mcp-wire from, as its manifest is to say it [default: the path to this checkout's from DIR]
+    /// Path or version of mcp-wire in the manifest of that crate [default: the path to that of this checkout]
     #[arg(long, value_name = "PATH|VERSION", requires = "schema")]
     wire: Option<String>,
-    /// Take no safe answer: fail with what is open
+    /// Fail with the open questions, instead of taking safe answers
     #[arg(long)]
     strict: bool,
-    /// Write what changes public items of released revisions, too [default: refuse it]
+    /// Write changes of public items of released revisions, too [default: refuse them]
     #[arg(long, conflicts_with_all = ["check", "schema"])]
     change_released: bool,
-    /// The spec directory [default: spec/ of this workspace]
+    /// Spec directory [default: spec/ of this workspace]
     #[arg(long, value_name = "DIR")]
     spec: Option<PathBuf>,
 }
@@ -104,7 +104,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
         let counts = [new, one.files.len() - new, of_crate(&written.deleted)];
         (one, counts)
     });
-    let text = table(rows, start) + &taken(&decisions) + &unconfirmed;
+    let text = table(rows, start) + &safe_answers(&decisions) + &unconfirmed;
     Ok(CommandOutcome::passed(text))
 }
 
@@ -141,7 +141,7 @@ fn refuse(decisions: &[Decision]) -> Result<(), mcp_revisions_schema::Error> {
 }
 
 /// Returns the safe answers that were taken, and how to settle each; empty for none.
-fn taken(decisions: &[Decision]) -> String {
+fn safe_answers(decisions: &[Decision]) -> String {
     let lines = decisions.iter().map(|decision| format!("{decision}\n"));
     let text: String = lines.collect();
     match decisions.len() {
@@ -205,7 +205,7 @@ fn alone(
     let written = files.write(out)?;
     let (new, deleted) = (written.written.len(), written.deleted.len());
     let counts = [new, written.unchanged, deleted];
-    let text = table([(&one, counts)].into_iter(), start) + &taken(&one.decisions);
+    let text = table([(&one, counts)].into_iter(), start) + &safe_answers(&one.decisions);
     let manifest = out.join("Cargo.toml");
     Ok(CommandOutcome::passed(format!(
         "{text}try it: cargo build --manifest-path {}\n",
@@ -256,7 +256,7 @@ fn folder_name(out: &Path) -> anyhow::Result<String> {
     name.with_context(|| format!("{} has no name: give one with --name", out.display()))
 }
 
-/// Returns what was done, a line per crate: how many of its files were written, unchanged and deleted; and how long it took.
+/// Returns a line per crate with the numbers of files that were written, unchanged and deleted, and the time that it took.
 fn table<'c>(crates: impl Iterator<Item = (&'c Crate, [usize; 3])>, start: Instant) -> String {
     let heading = [
         "crate",

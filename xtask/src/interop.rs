@@ -1,6 +1,6 @@
 //! `cargo xtask interop`: implementations of others, from the public registries, against the examples of the runtime.
 //!
-//! It installs into a folder below target/, needs the network, and is no part of `cargo test`.
+//! It installs into a folder below target/, needs the network, and is not a part of `cargo test`.
 //! A peer whose runtime or package is not to be had is skipped, and the output says so.
 
 mod auth;
@@ -24,7 +24,7 @@ use peers::InteropPeer;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Peers by the start of their name [default: all]
+    /// Begins of the names of peers to test [default: all]
     peers: Vec<String>,
     /// Put `mcp-rev bridge` between clients of others and servers of others and our own
     #[arg(long)]

@@ -34,19 +34,19 @@ struct Arguments {
 enum Command {
     /// Import, verify and list the schemas in spec/
     Spec(spec::Arguments),
-    /// Make the crates in generated/
+    /// Generate the crates in generated/
     Generate(generate::Arguments),
     /// Print the conversion rules of pairs of adjacent revisions
     Shims(shims::Arguments),
     /// Show what changed between two revisions
     Diff(diff::Arguments),
-    /// Try the history of a draft: import each dated schema in turn, and generate
+    /// Import each dated schema of a draft in turn, and generate
     Replay(replay::Arguments),
     /// Explain a kind of change or a conversion rule
     Explain(explain::Arguments),
     /// Print the model of a revision as JSON
     Model(model::Arguments),
-    /// Try the examples with other implementations, which are installed from the public registries
+    /// Test the examples with other implementations, which are installed from the public registries
     Interop(interop::Arguments),
     /// Run the official conformance suite against the example server and the example client
     Conformance(conformance::Arguments),
@@ -83,7 +83,7 @@ fn main() -> ExitCode {
             return command::failure_code(&error).into();
         }
     };
-    // A reader that has seen enough, as `head` does, is no failure.
+    // A reader that has seen enough, as `head` does, is not a failure.
     let _ = std::io::stdout().write_all(text.as_bytes());
     code.into()
 }

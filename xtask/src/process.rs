@@ -22,7 +22,7 @@ pub(crate) fn cargo(command: &str) -> Command {
     cargo
 }
 
-/// Returns what a command prints; if it fails, the error has the last line of its error output.
+/// Returns the output of a command; if it fails, the error has the last line of its error output.
 pub(crate) fn output(command: &mut Command) -> anyhow::Result<String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command

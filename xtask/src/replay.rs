@@ -26,12 +26,12 @@ use compile::Workshop;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// A folder of schemas in upstream form, named by their days: YYYY-MM-DD-anything.json
+    /// Folder of schemas in upstream form, named by their dates: YYYY-MM-DD-anything.json
     dir: PathBuf,
     /// Compile the crate of each draft and its conversions as well
     #[arg(long)]
     compile: bool,
-    /// The spec directory [default: spec/ of this workspace]
+    /// Spec directory [default: spec/ of this workspace]
     #[arg(long, value_name = "DIR")]
     spec: Option<PathBuf>,
 }
@@ -92,7 +92,7 @@ fn side_by_side(replay: &Replay, schemas: &[(String, String)]) -> Vec<Timed> {
     })
 }
 
-/// Prints a line at once; a reader that has seen enough, as `head` does, is no failure.
+/// Prints a line at once; a reader that has seen enough, as `head` does, is not a failure.
 fn tell(line: &str) {
     let _ = writeln!(std::io::stdout(), "{line}");
 }
@@ -213,7 +213,7 @@ impl History {
         line
     }
 
-    /// Returns how many went through, and what was asked most.
+    /// Returns the number of schemas without a failure, and the most frequent questions.
     fn summary(&self) -> String {
         let Self {
             through,

@@ -9,6 +9,7 @@ use mcp_codegen::import::{
 use mcp_revisions_plans::rules::PairRules;
 use mcp_revisions_schema::pair::RevisionPair;
 use mcp_revisions_schema::sorted::SortedSet;
+use mcp_revisions_schema::spec::extensions::{ExtensionStage, stage_named};
 use mcp_revisions_schema::spec::{
     ExtensionSpec, Lifecycle, Revision, RevisionStage, Spec, canonical,
 };
@@ -32,7 +33,7 @@ pub(crate) struct Arguments {
 
 #[derive(Subcommand)]
 enum SpecCommand {
-    /// Take an upstream schema.json as the schema of a revision or of an extension
+    /// Import an upstream schema.json as the schema of a revision or of an extension
     Import(Import),
     /// Check that every schema is canonical, every erratum applies and every rule matches
     Verify {
@@ -40,17 +41,17 @@ enum SpecCommand {
         #[arg(long, value_name = "DIR")]
         upstream: Option<PathBuf>,
     },
-    /// Say that facts hold for an imported revision, or, with --drop, end them before it
+    /// Confirm facts of an imported revision, or, with --drop, end them before it
     Confirm {
-        /// Which revision
+        /// Id of the revision
         revision: String,
-        /// Which facts, by the names that `spec confirm REVISION` lists [default: list them]
+        /// Names of facts, as `spec confirm REVISION` lists them [default: list them]
         #[arg(value_name = "FACT", conflicts_with = "all")]
         facts: Vec<String>,
-        /// Every one of them
+        /// Confirm or end all of them
         #[arg(long)]
         all: bool,
-        /// They do not hold: end them with the revision before
+        /// End the facts with the revision before
         #[arg(long)]
         drop: bool,
     },
@@ -64,39 +65,43 @@ enum SpecCommand {
 
 #[derive(Args)]
 struct Import {
-    /// The upstream schema.json
+    /// Path of the upstream schema.json
     file: PathBuf,
-    /// Which revision it is; with --extension, the one that it rests on [default then: the one that handlers are written in]
+    /// Id of the revision; with --extension, of the one that it rests on [default then: the one that handlers are written in]
     #[arg(long, value_name = "ID", required_unless_present = "extension")]
     revision: Option<String>,
-    /// Which extension it is, with the id of its state [default: the last state, of a new extension one that is called like the revision]
+    /// Name of the extension, with the id of its state [default: the last state, of a new extension the id of the revision]
     #[arg(long, value_name = "NAME[@STATE]", conflicts_with_all = ["wire", "lifecycle", "from", "after"])]
     extension: Option<String>,
-    /// The identifier by which peers declare the extension; needed for a new one
+    /// Identifier by which peers declare the extension; needed for a new one
     #[arg(long, value_name = "PREFIX/NAME", requires = "extension")]
     identifier: Option<String>,
-    /// The version string on the wire [default: the id]
+    /// Protocol version on the wire [default: the id]
     #[arg(long)]
     wire: Option<String>,
-    /// handshake or per-request; needed for a new revision
+    /// Lifecycle: handshake or per-request; needed for a new revision
     #[arg(long)]
     lifecycle: Option<Lifecycle>,
-    /// released, candidate or draft; needed for a new revision [default of an extension's state: draft if it is called so, else released]
+    /// Status: released, candidate or draft; needed for a new revision [default of an extension's state: draft if it is called so, else
+    /// released]
     #[arg(long)]
     status: Option<RevisionStage>,
-    /// The draft that a new revision was: what begins with the draft begins with it [default: the draft if it has the same schema]
+    /// Stage of an extension's new state: experimental, beta or stable [default: the folder of that name in --source or --reference]
+    #[arg(long, requires = "extension", value_parser = stage)]
+    stage: Option<ExtensionStage>,
+    /// Draft that a new revision was: facts that begin with the draft begin with the revision [default: the draft if it has the same schema]
     #[arg(long, value_name = "ID")]
     from: Option<String>,
-    /// Write a stub into spec/ for each thing that is open
+    /// Write a stub into spec/ for each open question
     #[arg(long)]
     scaffold: bool,
-    /// The revision that a new one follows [default: the last one, before drafts]
+    /// Revision that a new one follows [default: the last one, before drafts]
     #[arg(long, value_name = "ID")]
     after: Option<String>,
     /// Path of the file in the specification's repository [default: schema/ID/schema.json, of an extension schema/schema.json]
     #[arg(long, value_name = "PATH")]
     source: Option<String>,
-    /// Take answers out that the schema has no use for, though they are not committed
+    /// Remove answers that the schema has no use for, even if they are not committed
     #[arg(long)]
     drop_answers: bool,
     /// Reference page, {anchor} for a definition in lower case [default: the schema page of ID, of an extension its overview]
@@ -120,6 +125,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
                     let options = ExtensionOptions {
                         name,
                         status: import.status,
+                        stage: import.stage,
                         identifier: import.identifier,
                         revision: import.revision,
                         source: import.source,
@@ -331,6 +337,12 @@ fn list_text(spec: &Spec) -> String {
     columns(&table, false)
 }
 
+/// Reads the name of a stage.
+fn stage(word: &str) -> Result<ExtensionStage, String> {
+    let known = ExtensionStage::ALL.map(ExtensionStage::as_str).join(", ");
+    stage_named(word).ok_or_else(|| format!("one of {known}"))
+}
+
 fn row(revision: &Revision) -> [String; 7] {
     [
         revision.id.clone(),
@@ -351,9 +363,12 @@ fn extension_row(extension: &ExtensionSpec, spec: &Spec) -> [String; 7] {
         extension.name.clone(),
         extension.revision.clone(),
         lifecycle,
-        match &extension.written_from {
-            Some(_) => format!("extension, {}, schema of ours", extension.status()),
-            None => format!("extension, {}", extension.status()),
+        {
+            let stage = (extension.stage).map_or_else(String::new, |stage| format!(", {stage}"));
+            let ours = (extension.written_from)
+                .as_ref()
+                .map_or("", |_| ", schema of ours");
+            format!("extension, {}{stage}{ours}", extension.status())
         },
         canonical::definitions(&extension.raw).count().to_string(),
         extension.errata.len().to_string(),

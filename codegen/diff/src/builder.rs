@@ -105,7 +105,7 @@ impl Graph {
 struct GraphBuilder<'s> {
     schema: &'s Schema,
     graph: Graph,
-    /// Places that are referred to and that are no definitions.
+    /// Places that are referred to and that are not definitions.
     elsewhere: HashMap<String, NodeId>,
     /// References with more beside them.
     refined: Vec<NodeId>,
@@ -342,7 +342,7 @@ impl GraphBuilder<'_> {
         node.applied.insert(place.to_owned(), to);
     }
 
-    /// Returns what the file has there.
+    /// Returns the value of a keyword as the file has it.
     fn raw(&self, pointer: &str, keyword: &str) -> Value {
         let at = |keyword: &str| self.schema.root.pointer(pointer)?.get(keyword).cloned();
         let other = if keyword == "anyOf" { "oneOf" } else { keyword };

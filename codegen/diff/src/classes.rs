@@ -109,7 +109,7 @@ struct OwnShape<'g> {
     deprecated: bool,
 }
 
-/// Returns what a node says without its parts, and these.
+/// Returns the shape of a node without its parts, and the parts.
 fn taken_apart(graph: &Graph, id: NodeId, offset: usize) -> (OwnShape<'_>, Parts) {
     let node = graph.node(id);
     let limits = node.limits.iter().filter(|(name, _)| !is_applied(name));

@@ -35,7 +35,7 @@ pub(super) fn cores(spec: &Spec) -> Vec<MovedMethods> {
     spec.extensions.iter().filter_map(of).collect()
 }
 
-/// Returns what extensions add to a revision: those that rest on it, or on one before it. A later core may take it.
+/// Returns the methods that extensions add to a revision: those that rest on it, or on one before it. A later core may have them.
 pub(super) fn features(spec: &Spec, revision: &str) -> Vec<MovedMethods> {
     let at = |id: &str| spec.revisions.iter().position(|one| one.id == id);
     let mut features: Vec<MovedMethods> = Vec::new();
@@ -57,7 +57,7 @@ pub(super) fn features(spec: &Spec, revision: &str) -> Vec<MovedMethods> {
     features
 }
 
-/// Returns what of that is among the methods that one side only has.
+/// Returns those of the features that are among the methods of one side only.
 pub(super) fn moved_methods(
     features: &[MovedMethods],
     lone: &SortedSet<&String>,
@@ -114,7 +114,7 @@ impl ExtractedFeature {
     }
 }
 
-/// Returns who sends the requests of a method, by the unions that list them.
+/// Returns the direction of a method's requests, by the unions that list them.
 fn sender(schema: &Value, method: &str) -> Option<Direction> {
     let (_, definition) = messages(schema).find(|(name, _)| *name == method)?;
     let reference = json!(format!("#/$defs/{}", escaped(definition)));

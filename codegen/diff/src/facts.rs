@@ -194,7 +194,7 @@ fn errors(
     }
 }
 
-/// Returns what the `data` of an error holds, in one line.
+/// Returns the members of an error's `data`, in one line.
 fn data_of(side: &ComparedSide, definition: &str) -> Option<String> {
     let graph = &side.graph;
     let node = graph.definitions.get(definition)?;
@@ -205,7 +205,7 @@ fn data_of(side: &ComparedSide, definition: &str) -> Option<String> {
     (!graph.is_any(data)).then(|| opened(graph, data))
 }
 
-/// Returns what both sides state under each name, as far as they do.
+/// Returns the facts of both sides by their names.
 fn by_name<'f, T: 'f>(
     sides: [impl IntoIterator<Item = &'f T>; 2],
     name: impl Fn(&T) -> String,

@@ -88,7 +88,7 @@ pub(crate) enum GraphRest {
 }
 
 impl GraphRest {
-    /// Returns what each member that is not named has to be.
+    /// Returns the schema of members that are not named.
     pub(crate) fn each(self) -> Option<NodeId> {
         match self {
             Self::Each(each) => Some(each),

@@ -319,7 +319,7 @@ fn parts<'n>(node: &'n WireNode, keyword: &'n str) -> impl Iterator<Item = (Cow<
     parts.filter_map(move |(place, id)| Some((named(place, keyword)?, *id)))
 }
 
-/// Returns how many items have a schema each.
+/// Returns the number of items that have a schema of their own.
 fn listed(node: &WireNode) -> usize {
     parts(node, "prefixItems").count()
 }

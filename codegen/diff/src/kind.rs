@@ -50,7 +50,7 @@ macro_rules! kinds {
                 Explanation { means, breaks, todo, example }
             }
 
-            /// Returns what it does to users of the generated crate.
+            /// Returns the effect on users of the generated crate.
             pub(super) fn crate_change(self) -> CrateChange {
                 match self { $(Self::$name => CrateChange::$crate_change,)+ }
             }

@@ -122,7 +122,7 @@ impl<'g> MemberLimits<'g> {
         !site.edges.is_empty() || site.findings.iter().any(changes)
     }
 
-    /// Returns what the target asks that the source does not, the two given as the way goes.
+    /// Returns the limits of the target that the source does not have. Source and target are given in the direction of `way`.
     pub fn tighter(
         &self,
         owners: [&TypeDef; 2],
@@ -148,7 +148,7 @@ impl<'g> MemberLimits<'g> {
         };
         let mut limits: Vec<Limit> = Vec::new();
         for difference in differences.iter().filter(asks_more) {
-            for asks in asked(difference, way, graph, text) {
+            for asks in requirements(difference, way, graph, text) {
                 let limit = if text {
                     inside(&target.wire, difference, asks)
                 } else {
@@ -168,7 +168,7 @@ impl<'g> MemberLimits<'g> {
         limits
     }
 
-    /// Returns what the target asks of a member that it keeps as text and the source does not name; `None` if it names no
+    /// Returns the limit of a member that the target keeps as text and the source does not name; `None` if it names no
     /// part of its value.
     pub fn own(&self, owner: &TypeDef, member: &Member, way: StepDirection) -> Option<Limit> {
         if !is_text(&member.ty) {
@@ -219,7 +219,7 @@ impl<'g> MemberLimits<'g> {
         false
     }
 
-    /// Returns what differs at a member that both objects name, to the end or to where its own members have names: these are
+    /// Returns the differences at a member that both objects name, to the end or to where its own members have names: these are
     /// planned by themselves. The objects are known by the JSON pointers of their schemas, and the member by its name in
     /// each.
     fn differences(&self, ends: [(&str, &str); 2], to_the_end: bool) -> Vec<Difference> {
@@ -306,11 +306,11 @@ pub fn is_text(ty: &Ty) -> bool {
     matches!(ty.innermost(), Ty::Json | Ty::JsonObject | Ty::JsonArray)
 }
 
-/// Returns what the target asks by a difference, in words; nothing if all that the source allows is welcome.
+/// Returns the requirement of the target that a difference adds, in words; nothing if it takes all that the source allows.
 ///
 /// A name that only the target knows is taken to mean there what it means to it: asked is no more than that it is
 /// there, that it is one value, and what each part of it has to be.
-fn asked(
+fn requirements(
     (inside, finding): &Difference,
     way: StepDirection,
     target: &Graph,
@@ -388,7 +388,7 @@ fn asked(
     }
 }
 
-/// Returns what a schema fixes of a member that the other one does not name.
+/// Returns the requirement of a schema for a member that the other one does not name, in words.
 fn fixed(graph: &Graph, node: Node) -> Option<String> {
     if let Some(only) = graph.constant(node) {
         return Some(format!("it is {only} in the target"));

@@ -1,4 +1,4 @@
-//! Names, values and counts that the keywords of a schema mention: what its limits may turn on.
+//! Names, values and counts that the keywords of a schema mention, for values at its limits.
 
 use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
 
@@ -15,7 +15,7 @@ pub(super) const MOST_COUNTED: usize = 2048;
 /// Maximum number of values of a kind that are joined with each other.
 const MOST_JOINED: usize = 8;
 
-/// Returns each of some texts as long as the others are.
+/// Returns the texts, padded to the lengths of the longer ones.
 fn padded<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<String> {
     let texts: SortedSet<&str> = texts
         .filter(|text| text.len() < 64)
@@ -35,14 +35,14 @@ fn padded<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<String> {
 pub(super) struct Mentioned {
     /// Names of members.
     pub(super) names: SortedSet<String>,
-    /// Values that stand there, or beside a bound that does.
+    /// Values that they mention, and values beside a bound.
     pub(super) values: Vec<Value>,
-    /// Numbers of members or items at a bound.
+    /// Numbers of members or items at a bound, and beside it.
     pub(super) counts: SortedSet<usize>,
 }
 
 impl Mentioned {
-    /// Returns what these nodes speak of beside their shapes.
+    /// Collects the names, values and counts of the keywords of these nodes.
     pub(super) fn of(nodes: &[(&Graph, &WireNode)]) -> Self {
         let mut mentioned = Self::default();
         for (graph, node) in nodes {
@@ -52,8 +52,7 @@ impl Mentioned {
         mentioned
     }
 
-    /// Adds values that meet one bound and stand beyond another: texts of a pattern that are as long as others are, and multiples
-    /// beside a limit.
+    /// Adds values that fit one keyword and not another: padded texts of a pattern, and multiples of a number beside a limit.
     fn join(&mut self) {
         let texts = self.values.iter().filter_map(Value::as_str);
         self.values
@@ -88,7 +87,7 @@ impl Mentioned {
         }
     }
 
-    /// Adds what a keyword turns on: the values at its boundary, on both sides of it.
+    /// Adds the values on both sides of the boundary of a keyword.
     fn keyword(&mut self, name: &str, value: &Value, depth: usize) {
         if depth > 16 || self.values.len() > 64 || self.names.len() > 64 {
             return;
@@ -168,7 +167,7 @@ impl Mentioned {
         }
     }
 
-    /// A list longer than those of which each item has a schema meets the schema of the rest.
+    /// Adds a list with one item more than there are schemas of items: it meets the schema of the rest.
     fn prefix(&mut self, schemas: &Value, depth: usize) {
         self.beside_count(items(schemas).count());
         self.each(schemas, depth);
@@ -191,7 +190,7 @@ impl Mentioned {
 /// A function that adds the boundary of a keyword.
 type Boundary = fn(&mut Mentioned, &Value, usize);
 
-/// The keywords whose boundary is more than a number or a text beside a limit, which [`beside_limit`] knows.
+/// The functions of keywords. For other keywords, [`beside_limit`] returns the values.
 const BOUNDARIES: &[(&[&str], Boundary)] = &[
     (&["const", "default"], Mentioned::constant),
     (&["enum"], Mentioned::choices),

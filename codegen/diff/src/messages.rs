@@ -160,7 +160,7 @@ fn result(
     Some((result, has_only_rule))
 }
 
-/// Returns how a kind of message is called.
+/// Returns the name of a kind of message.
 pub(crate) fn channel(kind: MethodKind) -> &'static str {
     match kind {
         MethodKind::Request => "request",

@@ -175,7 +175,7 @@ pub(crate) fn rows(pairs: &Pairs<'_>) -> Vec<DiffRow> {
         .collect()
 }
 
-/// Returns what a message holds, in one line: `params { uri, size? } -> result { name }`.
+/// Returns the shape of a message, in one line: `params { uri, size? } -> result { name }`.
 fn shape(side: &ComparedSide, message: &Message) -> String {
     let params = message
         .params
@@ -190,7 +190,7 @@ fn shape(side: &ComparedSide, message: &Message) -> String {
     }
 }
 
-/// Returns what could not be compared: results that nothing pairs with their requests.
+/// Returns the messages that could not be compared: results that nothing pairs with their requests.
 pub(crate) fn uncompared(pairs: &Pairs<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for (o, n) in &pairs.both {

@@ -114,7 +114,7 @@ pub(crate) fn find(rows: &[DiffRow], pairs: &Pairs<'_>, comparer: &Comparer<'_>)
     moves
 }
 
-/// Returns where the wire paths inside of moved values begin: at both ends.
+/// Returns the roots of the wire paths inside of moved values, at both ends.
 pub(crate) fn roots(moves: &[Move], comparer: &mut Comparer<'_>) -> Vec<Root> {
     let mut roots = Vec::new();
     for Move { gone, came } in moves {

@@ -1,4 +1,4 @@
-//! Wire paths: where in which message a value stands, independent of the names of types in the schema.
+//! Wire paths: the address of a value in the messages of a method, independent of the names of types in the schema.
 
 use std::fmt;
 
@@ -6,29 +6,29 @@ use serde::{Serialize, Serializer};
 
 use mcp_revisions_schema::model::Direction;
 
-/// `S2C tools/list result $.tools[].execution`.
+/// The address of a value in the messages of a method, such as `S2C tools/list result $.tools[].execution`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WirePath {
     /// The sender of the part: results travel against their requests.
     pub direction: Direction,
-    /// The method; `*` for what every message has.
+    /// The method; `*` for the members of every message.
     pub method: String,
     /// The part of the exchange.
     pub part: ExchangePart,
-    /// The way to the place in it.
+    /// The address in that part.
     pub trail: Trail,
 }
 
-/// The way to a place in a message, as it is printed and segment by segment.
+/// The address of a value in a part of a message, as text and as segments.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Trail {
-    /// The printed form: paths are sorted by it, and it is never parsed.
+    /// The printed form. Paths are sorted by it; it is never parsed.
     pub text: String,
     pub(crate) segments: Vec<PathSegment>,
 }
 
 impl Trail {
-    /// Returns a part of a message as a whole.
+    /// Returns the address of a whole part, `$`.
     pub fn root() -> Self {
         Self {
             text: "$".to_owned(),
@@ -36,7 +36,7 @@ impl Trail {
         }
     }
 
-    /// Returns what is found by its name alone: a header, a rule.
+    /// Returns the address of a header or of a rule, which is its name.
     pub(crate) fn named(name: &str) -> Self {
         Self {
             text: name.to_owned(),
@@ -44,14 +44,14 @@ impl Trail {
         }
     }
 
-    /// Returns an error of this name.
+    /// Returns the address of the error of this name.
     pub(crate) fn error(name: &str) -> Self {
         let mut trail = Self::root();
         trail.push(&PathSegment::choice(name));
         trail
     }
 
-    /// Goes one segment further.
+    /// Appends a segment.
     pub fn push(&mut self, segment: &PathSegment) {
         segment.push_to(&mut self.text);
         self.segments.push(match segment {
@@ -61,7 +61,7 @@ impl Trail {
         });
     }
 
-    /// Returns the members on the way, outermost first; items, values of maps and choices have no name.
+    /// Returns the names of the members in the address, outermost first. Items, values of maps and choices have none.
     pub fn members(&self) -> Vec<&str> {
         let names = self.segments.iter().filter_map(|segment| match segment {
             PathSegment::Member(name) => Some(name.as_str()),
@@ -70,12 +70,12 @@ impl Trail {
         names.collect()
     }
 
-    /// Returns whether the way ends in a choice of a union.
+    /// Returns whether the last segment is a choice of a union.
     pub fn ends_in_choice(&self) -> bool {
         matches!(self.segments.last(), Some(PathSegment::Choice(_)))
     }
 
-    /// Returns whether the way ends in this member.
+    /// Returns whether the last segment is this member.
     pub(crate) fn ends_in(&self, member: &str) -> bool {
         matches!(self.segments.last(), Some(PathSegment::Member(name)) if name == member)
     }
@@ -93,18 +93,18 @@ impl WirePath {
         }
     }
 
-    /// Returns where a part as a whole begins.
+    /// Creates the path of a whole part of a message.
     pub fn whole(direction: Direction, method: &str, part: ExchangePart) -> Self {
         Self::new(direction, method, part, Trail::root())
     }
 
-    /// Returns the place in the part, from `$`, as it is printed.
+    /// Returns the address in the part as text, from `$`.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.trail.text
     }
 
-    /// Returns the place that the path leads to.
+    /// Returns the place of the path, without choices of unions.
     #[must_use]
     pub fn place(&self) -> WirePlace {
         let mut segments = self.trail.segments.clone();
@@ -119,8 +119,8 @@ impl WirePath {
     }
 }
 
-/// A place on the wire: the same one in every revision, through any choices of unions in the schemas, so that the rows of
-/// several comparisons meet in it.
+/// A place on the wire: a path without choices of unions, which depend on the schema. The rows of several comparisons are
+/// grouped by it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WirePlace {
     direction: Direction,
@@ -131,7 +131,7 @@ pub struct WirePlace {
 }
 
 impl WirePlace {
-    /// Returns whether this is the other place or holds it; a message holds all that is sent in it.
+    /// Returns whether this place is the other one or contains it. A whole message contains all of its parts.
     #[must_use]
     pub fn holds(&self, other: &Self) -> bool {
         if self.method != other.method {
@@ -175,11 +175,11 @@ pub enum PathSegment {
     Item,
     /// Any member that is not named.
     Each,
-    /// The choice of a union, by what tells it apart.
+    /// A choice of a union, by its mark.
     Choice(Selector),
 }
 
-/// The mark of a choice of a union: nodes of the old and new side, and its spelling.
+/// The mark of a choice of a union: its text, and its nodes in the old and the new schema.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Selector {
     pub(crate) text: String,
@@ -253,7 +253,7 @@ impl PathSegment {
     }
 }
 
-/// Returns a key without the prefix of who defines it.
+/// Returns a key without the prefix that names its owner.
 pub fn bare(key: &str) -> &str {
     key.rsplit('/').next().unwrap_or(key)
 }

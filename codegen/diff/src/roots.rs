@@ -9,7 +9,7 @@ use super::site::DiffLocation;
 use super::walk::Root;
 use mcp_revisions_schema::model::{Direction, MethodKind};
 
-/// Returns where wire paths begin: params and results of the messages that both sides have, results of an extension, the
+/// Returns the roots of wire paths: params and results of the messages that both sides have, results of an extension, the
 /// envelope, errors.
 pub(super) fn roots(pairs: &Pairs<'_>, comparer: &mut Comparer<'_>) -> Vec<Root> {
     let (old, new) = (pairs.old, pairs.new);

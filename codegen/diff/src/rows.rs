@@ -260,7 +260,7 @@ fn sign_apart(rows: &mut [DiffRow], says: impl Fn(&DiffRow, usize) -> String) {
     }
 }
 
-/// Returns what tells a row from others of its kind at the same path, without the names of definitions.
+/// Returns the text that tells a row from others of its kind at the same path, without the names of definitions.
 fn facet(row: &DiffRow) -> String {
     let brief = |view: &Option<View>| {
         view.as_ref()

@@ -343,7 +343,7 @@ pub(super) fn anything() -> Vec<Value> {
     all.as_array().cloned().unwrap_or_default()
 }
 
-/// Returns how many values are in one, long texts counted as several.
+/// Returns the number of values in a value; a long text counts as several.
 fn size(value: &Value) -> usize {
     match value {
         Value::Array(items) => 1 + items.iter().map(size).sum::<usize>(),

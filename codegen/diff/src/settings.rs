@@ -1,4 +1,4 @@
-//! `diff.toml`: how bad a kind of change is held to be, each with its reason.
+//! Reads `diff.toml`: the levels of kinds of change, each with its reason.
 
 use serde::Deserialize;
 use toml::Spanned;

@@ -193,7 +193,7 @@ impl<'s> SideSources<'s> {
     /// of the revision that is nearest to it, as far as they still apply.
     ///
     /// # Errors
-    /// Text that is no schema of MCP.
+    /// Text that is not a schema of MCP.
     pub fn of_text(&self, name: &str, text: &str, raw: bool) -> Result<ComparedSide, Error> {
         self.of_text_with(name, text, |_| !raw)
     }

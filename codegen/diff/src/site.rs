@@ -9,17 +9,17 @@ use super::graph::{GraphRest, NodeId};
 use super::kind::ChangeKind;
 use super::path::PathSegment;
 
-/// The same part in both schemas.
+/// A part of a message, by its names in both schemas.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct DiffLocation {
-    /// In the old one; empty where it has none.
+    /// The name in the old schema; empty if it has none.
     pub old: String,
-    /// In the new one.
+    /// The name in the new schema; empty if it has none.
     pub new: String,
 }
 
 impl DiffLocation {
-    /// Returns a part by what the two schemas call it.
+    /// Creates the location of a part by its names in both schemas.
     pub(crate) fn of(old: impl Into<String>, new: impl Into<String>) -> Self {
         Self {
             old: old.into(),
@@ -31,21 +31,21 @@ impl DiffLocation {
 /// Index of a site.
 pub(crate) type SiteId = usize;
 
-/// A pair of shapes, and what differs between them.
+/// A pair of shapes, and the differences between them.
 #[derive(Debug, Default)]
 pub(crate) struct Site {
     pub findings: Vec<SchemaDifference>,
-    /// Ways to the sites of its parts.
+    /// The sites of its parts, with the segments that lead to them.
     pub edges: Vec<(Vec<PathSegment>, SiteId)>,
     /// The names in the two schemas: `Tool`, or `Tool.inputSchema` for an inline schema.
     pub(crate) places: SortedSet<DiffLocation>,
 }
 
-/// One difference.
+/// A difference between two schemas at a site.
 #[derive(Debug, Clone)]
 pub(crate) struct SchemaDifference {
     pub kind: ChangeKind,
-    /// From the site to what differs.
+    /// The path from the site to the part that differs.
     pub segments: Vec<PathSegment>,
     /// The node of each side; `None` where a side has none.
     pub nodes: [Option<NodeId>; 2],
@@ -57,11 +57,11 @@ pub(crate) struct SchemaDifference {
 /// A keyword of a bound with its value.
 pub(crate) type SpelledBound = (String, Value);
 
-/// The difference, where the shapes alone do not say it.
+/// The values of a difference that the shapes do not show.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum DifferenceDetail {
     None,
-    /// The rest beside named members, on the side that does not name this one.
+    /// The schema of other members, on the side that does not name this one.
     Unnamed(GraphRest),
     /// A value of an enumeration.
     Value(Value),

@@ -116,7 +116,7 @@ impl<'g> ChoiceMarks<'g> {
     }
 }
 
-/// Returns how much two choices share of such members, or two schemas of their definitions, in thousandths.
+/// Returns the share of members that two choices have in common, or of definitions that two schemas have, in thousandths.
 pub(super) fn share(left: &SortedSet<&str>, right: &SortedSet<&str>) -> usize {
     let shared = left.iter().filter(|name| right.contains(*name)).count();
     match left.len() + right.len() - shared {
@@ -249,7 +249,7 @@ impl<'g> Choices<'g> {
             .collect();
     }
 
-    /// Returns how a choice is written in a path: `type=image`, `blob`, `array`.
+    /// Returns the text of a choice in a path: `type=image`, `blob`, `array`.
     ///
     /// `known` are members that the other side's choice requires as well; they are preferred, since they stay.
     pub(crate) fn selector(&self, at: usize, known: &SortedSet<&str>) -> String {

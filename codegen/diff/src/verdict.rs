@@ -110,7 +110,7 @@ pub enum ComparedEnd {
 }
 
 impl ComparedEnd {
-    /// Returns what it is called of the two.
+    /// Returns the value of this side.
     pub(crate) fn of<T>(self, old: T, new: T) -> T {
         match self {
             Self::Old => old,
@@ -118,7 +118,7 @@ impl ComparedEnd {
         }
     }
 
-    /// Returns what it has of the two.
+    /// Returns the value of this side, of a pair.
     pub(crate) fn at<T>(self, [old, new]: [T; 2]) -> T {
         self.of(old, new)
     }

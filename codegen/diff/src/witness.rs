@@ -129,7 +129,7 @@ impl<'g> Forge<'g> {
         })
     }
 
-    /// Returns what the sender may put there and the receiver, seen at that place alone, refuses.
+    /// Returns values that the sender may put there, and that the receiver refuses at that place.
     fn puts(&self, finding: &SchemaDifference) -> Vec<Put> {
         let (sender, receiver) = (self.sender, self.sender.other());
         let (graph, node) = (sender.at(self.graphs), sender.at(finding.nodes));
@@ -351,7 +351,7 @@ impl<'g> Forge<'g> {
     }
 }
 
-/// Returns where a schema says what a node is; several places for a union that was made by hand.
+/// Returns the pointers to the schema of a node; several for a union that was made by hand.
 fn pointers(graph: &Graph, id: NodeId) -> Vec<String> {
     let pointer = |id: NodeId| graph.node(id).pointer.clone();
     match pointer(id) {

@@ -1,4 +1,4 @@
-//! The plans of conversions: between adjacent revisions, and between the states of extensions and the core before them.
+//! The plans of all conversions: between adjacent revisions, between the states of extensions, and between these and cores.
 
 use mcp_convert::Adapter;
 
@@ -18,7 +18,7 @@ use mcp_revisions_schema::{Error, ExtensionModel, Models, RevisionModel};
 /// in [`PairPlan::open`].
 ///
 /// # Errors
-/// Every change between released revisions without a rule, and every rule without a change.
+/// Returns an error for each change between released revisions without a rule, and for each rule without a change.
 pub fn plan_shims(models: &Models<'_>, spec: &Spec) -> Result<Vec<PairPlan>, Error> {
     let mut errors = Vec::new();
     let pairs = models.all_pairs();
@@ -29,7 +29,7 @@ pub fn plan_shims(models: &Models<'_>, spec: &Spec) -> Result<Vec<PairPlan>, Err
         .map(|(pair, name)| plan_pair(models, pair, spec.rules.get(name)));
     let plans = Error::apart(plans, &mut errors);
     errors.extend(models.changes.faults(&pairs));
-    // Rules between revisions that are not adjacent would never be looked at.
+    // Nothing reads the rules of revisions that are not adjacent.
     for (name, file) in spec.rules.iter() {
         if RevisionPair::is_rule_file(name) && !files.iter().any(|known| known == name) {
             let problem = "no two adjacent revisions of that name are converted";
@@ -96,7 +96,6 @@ fn plan_extension(
     };
     let own = extension.methods.iter().map(|method| &method.name);
     let new = with_methods(model, &own.collect::<Vec<_>>());
-    // The meaning of error codes is a matter of the revisions.
     // The errors of an extension are those of the revision that it rests on.
     let sent = [before, base].map(|of| sent(&models.stated, of.revision));
     let [old_codes, new_codes] = &sent;
@@ -121,7 +120,7 @@ fn plan_extension(
         &[],
         may_be_open,
     )?;
-    // So are the types that the extension repeats.
+    // The types that the extension repeats are those of the revision, too.
     plan.alike.retain(|name| base.model.get(name).is_none());
     Ok(plan)
 }
@@ -168,7 +167,7 @@ fn plan_adjacent(
     let is_draft = |of: &RevisionModel<'_>| of.revision.status == RevisionStage::Draft;
     let sides = [side(old, old_codes), side(new, new_codes)];
     let returned = returned_features(models, pair)?;
-    // Faults of the rules by themselves are reported with their faults between these two.
+    // Faults of a rule are reported together: those of the rule itself, and those for this pair.
     let rules = PairRules::unfinished(file)?;
     let unsound = rules.faults();
     planned(
@@ -181,8 +180,8 @@ fn plan_adjacent(
     )
 }
 
-/// Reads the rules of a pair of an extension, whose ends rest on these revisions: their rows about error codes hold, too.
-/// If the two are not adjacent, each code has a row in the file itself.
+/// Reads the rules of a pair of an extension whose two states rest on these revisions. If the revisions are adjacent, their rows
+/// about error codes hold, too; else each code has a row in the file itself.
 fn rules_resting_on(
     models: &Models<'_>,
     file: RuleFile,
@@ -197,7 +196,7 @@ fn rules_resting_on(
     rules.resting_on(&pair, &core)
 }
 
-/// Returns the features that the newer revision of a pair has in its core again, from extensions.
+/// Returns the features of extensions that the newer revision of a pair has in its core again.
 fn returned_features<'m>(
     models: &'m Models<'_>,
     pair: &RevisionPair,
@@ -217,8 +216,8 @@ fn returned_features<'m>(
     Ok(returned)
 }
 
-/// Returns the adapter that takes the results of an extension in place of those of requests: the one that the rules name
-/// of the revision which lost the feature from its core.
+/// Returns the adapter of the results by which an extension answers requests: the one that the rules name for the revision
+/// whose core had the feature last.
 fn adapter_of_results(
     models: &Models<'_>,
     extension: &ExtensionSpec,
@@ -244,7 +243,7 @@ fn adapter_of_results(
     )
 }
 
-/// Returns the rules of two adjacent revisions that match nothing, among rules that may be unfinished.
+/// Returns the rules of two adjacent revisions that match nothing. The file may be unfinished.
 pub fn idle_rules(
     models: &Models<'_>,
     pair: &RevisionPair,
@@ -257,8 +256,8 @@ pub fn idle_rules(
     Ok(rules.unused())
 }
 
-/// Plans a pair, which `may_be_open` or not: then what no rule answers is an error. Rows about features that the newer
-/// revision has in its core again are proposed as such.
+/// Plans a pair. Unless it `may_be_open`, a change without a rule is an error. Rows about features that the newer revision has in
+/// its core again are proposed as such.
 fn planned(
     models: &Models<'_>,
     pair: &RevisionPair,
@@ -290,8 +289,8 @@ fn planned(
 /// The severity of a proposed rule that loses something.
 const SEMANTIC: &str = "severity = \"semantic\"\n";
 
-/// Gives proposed rules the severity that a loss of such a member has elsewhere: by a rule of another pair for the member, or for
-/// one that holds its object, or by what is never left out.
+/// Gives proposed rules the severity of a similar loss: of a rule of another pair for the member, or for a member whose value is
+/// its object, or of a row of `spec/mistakes.toml`.
 fn weigh(models: &Models<'_>, sides: [&Model; 2], open: &mut [Decision]) {
     let mut open = (open.iter_mut())
         .filter(|one| one.settle.stub.contains(SEMANTIC))
@@ -358,7 +357,7 @@ fn side<'m>(of: &'m RevisionModel<'_>, errors: &'m [(i64, String)]) -> PairSide<
     }
 }
 
-/// Returns a model with these methods alone.
+/// Returns a model with only these methods.
 fn with_methods(model: &Model, names: &[&String]) -> Model {
     let mut subset = model.clone();
     subset
@@ -367,7 +366,7 @@ fn with_methods(model: &Model, names: &[&String]) -> Model {
     subset
 }
 
-/// Returns the error codes that a peer of a revision may send: those that are said of it, and what else its schema carries.
+/// Returns the error codes that a peer of a revision may send: those of `spec/errors.toml`, and others of its schema.
 fn sent(codes: &ErrorRules, revision: &Revision) -> Vec<(i64, String)> {
     let said = (codes.errors.iter())
         .filter(|error| error.send && error.revisions.contains(&revision.id))

@@ -65,7 +65,7 @@ pub fn cover_all(spec: &Spec, sources: &SideSources<'_>, diffs: &mut [Diff]) {
     }
 }
 
-/// Returns what the prose changes between two adjacent revisions.
+/// Returns the changes of the prose between two adjacent revisions.
 fn prose(changes: &ProseChanges, pair: &RevisionPair) -> Vec<Prose> {
     let step = pair.to_string();
     let own = changes.all().filter(|change| change.between == step);
@@ -80,7 +80,7 @@ fn prose(changes: &ProseChanges, pair: &RevisionPair) -> Vec<Prose> {
     .collect()
 }
 
-/// Returns where a revision stands in the chain of conversions: the indices of the last one that is converted and not after it,
+/// Returns the place of a revision in the chain of conversions: the indices of the last one that is converted and not after it,
 /// and of the first one not before it. They are one where it is converted itself, or a draft that is a released revision;
 /// a candidate stands between two.
 fn place(spec: &Spec, pairs: &[RevisionPair], label: &str) -> Option<[usize; 2]> {
@@ -173,7 +173,7 @@ type Touches = fn(&WirePlace, &WirePlace) -> bool;
 fn met(row: &DiffRow, planned: &[&PlannedPair<'_>]) -> Vec<MetRule> {
     let places: Vec<WirePlace> = row.paths.iter().map(WirePath::place).collect();
     if places.is_empty() {
-        // Names of definitions are no value that anything could happen to.
+        // Names of definitions are not a value that anything could happen to.
         let proven = || SortedSet::from_iter([PROVEN.to_owned()]);
         return planned.iter().flat_map(|pair| pair.met(proven())).collect();
     }

@@ -68,7 +68,7 @@ fn code(row: &DiffRow, plan: &PairPlan) -> Option<String> {
 /// The conversions of objects of one direction that a path has come to.
 type OpenPlans<'p> = Vec<&'p ObjectPlan>;
 
-/// Returns what covers the end of a path; `None` if the plan does not lead there.
+/// Returns the rules that cover the end of a path; `None` if the plan does not lead there.
 ///
 /// The path of a row that tells `of_values` of an `enum` does not name them.
 fn end(plan: &PairPlan, path: &WirePath, of_values: bool) -> Option<SortedSet<String>> {

@@ -30,7 +30,7 @@ pub(super) struct MetMember<'p> {
 impl ObjectPlan {
     /// Returns the members that something is planned for.
     pub(super) fn members(&self) -> impl Iterator<Item = MetMember<'_>> {
-        fn gone<'p>(wire: &'p str, rule: Option<&'p String>) -> MetMember<'p> {
+        fn without_counterpart<'p>(wire: &'p str, rule: Option<&'p String>) -> MetMember<'p> {
             MetMember {
                 wire,
                 rules: rule.into_iter().map(String::as_str).collect(),
@@ -47,8 +47,10 @@ impl ObjectPlan {
             },
             fitted: &field.fitted,
         });
-        let dropped = (self.dropped.iter()).map(|plan| gone(&plan.wire, Some(&plan.rule)));
-        let settled = (self.settled.iter()).map(|plan| gone(&plan.wire, plan.rule.as_ref()));
+        let dropped =
+            (self.dropped.iter()).map(|plan| without_counterpart(&plan.wire, Some(&plan.rule)));
+        let settled =
+            (self.settled.iter()).map(|plan| without_counterpart(&plan.wire, plan.rule.as_ref()));
         let lists = self.gathered().iter().chain(self.spread());
         let listed = lists.flat_map(|list| {
             let held = list.held().map(|held| MetMember {
@@ -57,9 +59,10 @@ impl ObjectPlan {
                 transfer: Some(&held.transfer),
                 fitted: &[],
             });
-            held.chain([gone(&list.wire, Some(&list.rule))])
+            held.chain([without_counterpart(&list.wire, Some(&list.rule))])
         });
-        let entries = (self.entries().iter()).map(|entry| gone(&entry.wire, Some(&entry.rule)));
+        let entries = (self.entries().iter())
+            .map(|entry| without_counterpart(&entry.wire, Some(&entry.rule)));
         let own = fields.chain(dropped).chain(settled);
         own.chain(listed).chain(entries)
     }
@@ -107,7 +110,7 @@ impl ConversionBody {
         }
     }
 
-    /// Returns how the values are converted that it holds.
+    /// Returns the conversions of its values.
     #[must_use]
     pub fn transfers(&self) -> Vec<&Transfer> {
         match self {

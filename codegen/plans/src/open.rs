@@ -297,9 +297,11 @@ fn settle(
             }
             ProposedRow::Retype([old, new]) => {
                 let [old, new] = [old, new].map(|name| quoted(name));
-                format!(
-                    "[[rename]]\nold = {old}\nnew = {new}\nreason = \"\"\n\n[[rule]]\nid = \"{id}\"\nat = {new}\nup = {{ custom = \"\" }}\ndown = {{ custom = \"\" }}\n{tail}"
-                )
+                let rename = format!("[[rename]]\nold = {old}\nnew = {new}\nreason = \"\"\n");
+                let hook = |way: &str, at: &str| {
+                    format!("\n[[rule]]\nid = \"{id}-{way}\"\nat = {at}\n{way} = {{ custom = \"\" }}\n{tail}")
+                };
+                rename + &hook("up", &new) + &hook("down", &old)
             }
             ProposedRow::RenameMethod([old, new]) => {
                 let [old, new] = [old, new].map(|name| quoted(name));

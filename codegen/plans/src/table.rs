@@ -56,7 +56,7 @@ pub fn text(plan: &PairPlan, spec: &Spec) -> Result<String, Error> {
 /// Maximum number of wire paths that are printed for one rule.
 const MAX_PATHS: usize = 4;
 
-/// Returns where on the wire a rule applies, the first of many.
+/// Returns the wire path at which a rule applies, the first of many.
 fn wire(paths: &[String]) -> String {
     let told = paths.iter().take(MAX_PATHS).cloned();
     let more = paths.len().saturating_sub(MAX_PATHS);

@@ -42,7 +42,7 @@ pub enum Scope {
         /// Set if rows begin with the state: older states do without the row.
         has_older: bool,
     },
-    /// A schema that is no revision, by the name of its file.
+    /// A schema that is not a revision, by the name of its file.
     Schema(String),
     /// The conversions between two adjacent revisions.
     Pair(RevisionPair),
@@ -77,7 +77,7 @@ pub struct Settle {
 }
 
 impl Decision {
-    /// Returns what is open as something that is wrong: with the answer that was taken, if it was, and the lines that would
+    /// Returns the open question as a diagnostic: with the answer that was taken, if it was, and the lines that would
     /// settle it.
     pub(crate) fn told(&self, taken: &str) -> SpecDiagnostic {
         let file = self.scope.to_string();

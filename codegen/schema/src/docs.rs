@@ -109,22 +109,22 @@ impl Docs {
         Ok(Self(source))
     }
 
-    /// Returns the text of a line that is of use; an empty one is a stub, still to be written.
-    fn said<'d>(&self, line: Option<&'d Spanned<String>>) -> Option<&'d str> {
+    /// Marks a line as used, and returns its text. Returns `None` for an empty one, which is a stub.
+    fn written<'d>(&self, line: Option<&'d Spanned<String>>) -> Option<&'d str> {
         let line = self.0.mark(line?).as_str();
         Some(line).filter(|line| !line.trim().is_empty())
     }
 
     fn type_line(&self, revision: &str, key: &str) -> Option<&str> {
         let section = self.0.rules.get(key)?;
-        self.said(section.latest(revision, |lines| lines.doc.as_ref()))
-            .or_else(|| self.said(section.doc.as_ref()))
+        self.written(section.latest(revision, |lines| lines.doc.as_ref()))
+            .or_else(|| self.written(section.doc.as_ref()))
     }
 
     fn member_line(&self, revision: &str, key: &str, wire: &str) -> Option<&str> {
         let section = self.0.rules.get(key);
-        let of = |key: &str| self.said(self.0.rules.get(key)?.members.get(wire));
-        self.said(section.and_then(|it| it.latest(revision, |lines| lines.members.get(wire))))
+        let of = |key: &str| self.written(self.0.rules.get(key)?.members.get(wire));
+        self.written(section.and_then(|it| it.latest(revision, |lines| lines.members.get(wire))))
             .or_else(|| of(key))
             .or_else(|| {
                 let like = section?.like.as_ref()?;

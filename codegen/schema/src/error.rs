@@ -124,7 +124,7 @@ impl SpecDiagnostic {
         }
     }
 
-    /// Returns what to do; empty where nothing is said of that.
+    /// Returns the help; empty if there is none.
     #[must_use]
     pub fn cure(&self) -> &str {
         let mut notes = self.notes.iter();
@@ -273,7 +273,7 @@ impl Error {
         diagnostic.help(help).into()
     }
 
-    /// Returns what is left of some failures when each is said once: [`Error::Many`], or the only one. `None` for none.
+    /// Returns [`Error::Many`] of the failures without duplicates, or the only one. Returns `None` if there is none.
     #[must_use]
     pub fn of(errors: Vec<Self>) -> Option<Self> {
         let mut flat: Vec<Self> = errors.into_iter().flatten().collect();
@@ -295,7 +295,7 @@ impl Error {
         Self::of(errors).map_or(Ok(()), Err)
     }
 
-    /// Returns what came out well; the rest is added to `errors`.
+    /// Returns the values of the results, and adds their errors to `errors`.
     pub fn apart<T>(
         results: impl IntoIterator<Item = Result<T, Self>>,
         errors: &mut Vec<Self>,
@@ -304,7 +304,7 @@ impl Error {
         results.into_iter().filter_map(well).collect()
     }
 
-    /// Returns what all of some steps make, or the failures of all of them.
+    /// Returns the values of all steps, or the failures of all of them.
     pub(crate) fn all<T>(steps: impl IntoIterator<Item = Result<T, Self>>) -> Result<Vec<T>, Self> {
         let mut errors = Vec::new();
         let made = Self::apart(steps, &mut errors);

@@ -79,7 +79,7 @@ pub struct Undocumented {
 }
 
 impl Undocumented {
-    /// Returns what has no line, as `Type` or `Type.member`.
+    /// Returns the names without a doc line, as `Type` or `Type.member`.
     pub fn names(&self) -> impl Iterator<Item = String> {
         self.missing.iter().map(|(name, member)| match member {
             Some(member) => format!("{name}.{member}"),
@@ -225,7 +225,7 @@ impl<'s> Models<'s> {
         Ok(errors)
     }
 
-    /// Returns what is left open for revisions that may leave nothing open, and for extensions.
+    /// Returns errors for the open questions of revisions that may have none, and of extensions.
     #[must_use]
     pub fn refused(&self) -> Vec<Error> {
         let is_firm = |of: &&RevisionModel<'_>| of.revision.status != RevisionStage::Draft;

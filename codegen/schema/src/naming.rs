@@ -71,7 +71,7 @@ pub fn rule_id(place: &str) -> String {
     }
 }
 
-/// Returns what Rust takes of a name for certain.
+/// Returns a name reduced to characters that Rust always takes.
 pub(crate) fn plain(name: &str) -> String {
     let plain = |letter: &char| letter.is_ascii_alphanumeric() || *letter == '_';
     name.chars().filter(plain).collect()

@@ -86,7 +86,7 @@ macro_rules! collection {
 collection!(SortedMap < K, V > of(K, V));
 collection!(SortedSet<T> of T);
 
-/// Returns where a key is among entries, or where it would be.
+/// Returns the index of a key among entries, or that at which it would be.
 fn place<E, K: Borrow<Q>, Q: Ord + ?Sized>(
     entries: &[E],
     of: impl Fn(&E) -> &K,
@@ -273,7 +273,7 @@ impl<T: Ord> SortedSet<T> {
         self.0.retain(keep);
     }
 
-    /// Returns where an item is, or where it would be.
+    /// Returns the index of an item, or that at which it would be.
     fn place<Q: Ord + ?Sized>(&self, item: &Q) -> Result<usize, usize>
     where
         T: Borrow<Q>,

@@ -23,7 +23,7 @@ pub(super) fn fields_of(object: &ObjectShape) -> impl Iterator<Item = &Member> {
     fields.into_iter()
 }
 
-/// Returns whether a struct can be made without any value.
+/// Returns whether no field of a struct is required, so that it has a default.
 pub(super) fn is_default(object: &ObjectShape) -> bool {
     object
         .members
@@ -31,7 +31,7 @@ pub(super) fn is_default(object: &ObjectShape) -> bool {
         .all(|member| member.presence != Presence::Required)
 }
 
-/// Returns the optional flags whose doc line says what their absence means, with that value.
+/// Returns the optional booleans whose doc line states the meaning of their absence, with that value.
 pub(super) fn flags_of<'d>(
     def: &'d TypeDef,
     object: &'d ObjectShape,

@@ -1,4 +1,4 @@
-//! Structs, newtypes and string enums: typify says what each holds, from schemas lowered for it.
+//! Structs, newtypes and string enums: typify derives the fields of each from schemas lowered for it.
 //!
 //! In a lowered schema, members and choices have neutral names, unions and constants are left out, and every type other
 //! than a string or a boolean is a reference that a replacement resolves. typify therefore invents no name.
@@ -34,7 +34,7 @@ pub(super) fn items(
         if messages.get(def).is_some() {
             continue;
         }
-        // typify gets to see neutral names, so that none of its own naming rules bites.
+        // A neutral name keeps typify from applying its own naming rules.
         let key = format!("Type{index}");
         let schema = match &def.shape {
             Shape::Object(object) => lowered.object(object),
@@ -62,7 +62,7 @@ pub(super) fn items(
     }
 }
 
-/// Schemas for typify, and the types that stand behind its references.
+/// Schemas for typify, and the Rust types that replace its references.
 #[derive(Default)]
 struct Lowered {
     definitions: Map<String, Value>,
@@ -85,8 +85,8 @@ impl Lowered {
             Rest::Typed(ty) if *ty != Ty::Json => {
                 Some(self.value(&Ty::Map(Box::new(ty.clone())), false))
             }
-            // What no revision names goes by the name that says so.
-            Rest::Open | Rest::Typed(_) => Some(self.replaced("Extra".to_owned())),
+            // Members that no revision names are of one type.
+            Rest::Open | Rest::Typed(_) => Some(self.reference_to("Extra".to_owned())),
         };
         if let Some(rest) = rest {
             properties.insert("extra".to_owned(), rest);
@@ -104,12 +104,12 @@ impl Lowered {
         match ty {
             Ty::String if !boxed => json!({ "type": "string" }),
             Ty::Boolean if !boxed => json!({ "type": "boolean" }),
-            ty => self.replaced(field_type(ty, boxed).to_string()),
+            ty => self.reference_to(field_type(ty, boxed).to_string()),
         }
     }
 
-    /// Returns a reference that is answered with a Rust type.
-    fn replaced(&mut self, rust: String) -> Value {
+    /// Returns a reference that typify replaces by a Rust type.
+    fn reference_to(&mut self, rust: String) -> Value {
         let next = format!("Replaced{}", self.replacements.len());
         let name = self.replacements.entry(rust).or_insert(next);
         json!({ "$ref": format!("#/definitions/{name}") })
@@ -129,7 +129,7 @@ impl Lowered {
     }
 }
 
-/// Writes a type of the space with names, docs and derives of the model.
+/// Emits a type of the space with names, docs and derives of the model.
 fn item(
     space: &TypeSpace,
     made: &TypeDetails<'_>,
@@ -141,18 +141,18 @@ fn item(
     Ok(match (made, &def.shape) {
         (TypeDetails::Struct(made), Shape::Object(object)) => {
             let types: SortedMap<&str, TypeId> = made.properties().collect();
-            let held = |name: &str| match types.get(name) {
+            let type_of = |name: &str| match types.get(name) {
                 Some(id) => rust_type(space, id),
                 None => Err(failed(format!("it lost a field of `{}`", def.name))),
             };
             let mut fields = Vec::new();
             for (at, member) in fields_of(object).enumerate() {
-                let (about, ty) = (doc(&docs.member(def, &member.wire)), held(&neutral(at))?);
+                let (about, ty) = (doc(&docs.member(def, &member.wire)), type_of(&neutral(at))?);
                 let field = ident(&member.field);
                 fields.push(quote!(#(#about)* pub #field: #ty));
             }
             if object.rest != Rest::Closed {
-                let (about, ty) = (doc(&EXTRA.into()), held("extra")?);
+                let (about, ty) = (doc(&EXTRA.into()), type_of("extra")?);
                 fields.push(quote!(#(#about)* pub extra: #ty));
             }
             let default = is_default(object).then(|| quote!(, Default));
@@ -210,24 +210,24 @@ fn rust_type(space: &TypeSpace, id: &TypeId) -> Result<TokenStream, Error> {
     })
 }
 
-/// Returns the name by which typify knows a field: in order, and nothing to it that it could change.
+/// Returns the name of a field for typify, which keeps its order and has nothing that typify would change.
 fn neutral(at: usize) -> String {
     format!("field{at:03}")
 }
 
-/// The line of the field that keeps unknown members.
+/// The doc line of the field that keeps unknown members.
 const EXTRA: &str = "Members that this revision does not name, in the order in which they stood.";
 
-/// The line of the variant that keeps a string without a name.
+/// The doc line of the variant that keeps a string without a name.
 const ANOTHER: &str = "A string that this revision does not name, as it stood.";
 
-/// `///` lines; a blank line between paragraphs.
+/// Returns the `///` lines of a text, with an empty one between paragraphs.
 pub(crate) fn doc(text: &Markdown) -> Vec<TokenStream> {
     let lines = doc_lines(text);
     lines.iter().map(|line| quote!(#[doc = #line])).collect()
 }
 
-/// `//!` lines of what they stand in.
+/// Returns the `//!` lines of a text.
 pub(crate) fn inner_doc(text: &Markdown) -> TokenStream {
     let lines = doc_lines(text);
     quote!(#(#![doc = #lines])*)

@@ -53,7 +53,7 @@ impl Messages {
         Self(messages)
     }
 
-    /// Returns what a type is another name of, and the method that stands beside it.
+    /// Returns the type that a message is an alias of, and its method.
     pub(super) fn get(&self, def: &TypeDef) -> Option<&(TokenStream, TokenStream)> {
         self.0.get(&def.name)
     }

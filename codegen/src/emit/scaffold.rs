@@ -17,7 +17,7 @@ use mcp_revisions_diff::render::text::wrapped;
 use mcp_revisions_schema::markdown::visible;
 use mcp_revisions_schema::model::{Model, Shape};
 use mcp_revisions_schema::naming::{pascal_case, snake_case};
-use mcp_revisions_schema::spec::extensions::Roles;
+use mcp_revisions_schema::spec::extensions::{ExtensionStage, Roles};
 use mcp_revisions_schema::{Error, Markdown, names};
 
 /// The facts about a crate.
@@ -55,6 +55,8 @@ pub struct ExtensionFacts {
     pub identifier: String,
     /// The repository and the commit of the page that its schema was written from, where upstream has no schema.
     pub written_from: Option<String>,
+    /// The stage of its lifecycle, where its authors name one.
+    pub stage: Option<ExtensionStage>,
     /// The sides between which its messages go.
     pub roles: Roles,
     /// The types that it has from the crates of older states.
@@ -144,6 +146,7 @@ pub(super) fn files(
             let ExtensionFacts {
                 identifier,
                 written_from,
+                stage,
                 settings,
                 results,
                 roles,
@@ -174,7 +177,7 @@ pub(super) fn files(
             context! {
                 shared => None::<&str>,
                 types,
-                identifier, written_from, settings, results, reused => reused_rows, meta => meta_rows, example => false,
+                identifier, written_from, stage => stage.map(ExtensionStage::as_str), settings, results, reused => reused_rows, meta => meta_rows, example => false,
                 sides => [pascal_case(&roles.client), pascal_case(&roles.server)],
             }
         }
@@ -257,7 +260,7 @@ pub fn reexport(facts: &CrateFacts, of: &CrateFacts) -> Result<CrateFiles, Error
     render(REEXPORT, facts, more)
 }
 
-/// Returns how much there is; an extension counts what is its own.
+/// Returns the numbers of definitions, types and methods; an extension counts its own.
 fn counts(model: &Model, facts: &CrateFacts, shared: &SortedSet<&str>) -> Value {
     let counted = |name: &str| facts.extension.is_none() || !shared.contains(name);
     let types = || model.types.values().filter(|def| counted(&def.name));

@@ -216,7 +216,7 @@ fn dispatch(side: &ServiceSide, functions: &[ServiceFunction<'_>]) -> TokenStrea
     } else {
         quote!([#(#implemented),*].into_iter().flatten().collect())
     };
-    // What goes away is handled until it is gone.
+    // Deprecated methods are handled until a revision removes them.
     let deprecated = functions
         .iter()
         .any(|function| function.deprecated.is_some());
@@ -286,7 +286,7 @@ fn calls(
             (true, false) => (params.clone(), quote!(Some(Json::of(&params)))),
         };
         let (output, call) = match &method.result {
-            // What asks first is answered on the way.
+            // The runtime answers requests for input: callers get the complete result.
             Some(result) => (
                 rust_type(method.complete.as_ref().unwrap_or(result)),
                 quote!(service::call(self, #wire, #given)),

@@ -189,7 +189,7 @@ pub(super) fn wire(model: &Model, def: &TypeDef, object: &ObjectShape) -> TokenS
     quote!(mcp_wire::record! { #name #rest { #(#lines)* } })
 }
 
-/// Returns what a schema says of a value that is kept as text; `name` is that of its place in errors and rules.
+/// Returns the frame of a value that is kept as text; `name` is that of its place in errors and rules.
 fn frame(name: &str, said: &SchemaFrame) -> TokenStream {
     let inner = |kind: &str, inner: &SchemaFrame| {
         let (kind, inner) = (ident(kind), frame(name, inner));

@@ -52,7 +52,7 @@ pub(crate) fn rust_type(ty: &Ty) -> TokenStream {
             Ok(path) => quote!(#path),
             // Checked where the rule was read; a bad one shows as what it is.
             Err(_) => quote!(compile_error!(
-                "a runtime type in spec/names.toml is no path"
+                "a runtime type in spec/names.toml is not a path"
             )),
         },
     }
@@ -89,7 +89,7 @@ pub(crate) fn optional(value: Option<impl ToTokens>) -> TokenStream {
     }
 }
 
-/// Returns what a constructor or setter takes for a value, and how it becomes the field.
+/// Returns the type of the argument of a constructor or setter, and the expression that makes the field of it.
 pub(super) fn argument(name: &Ident, ty: &Ty, boxed: bool) -> (TokenStream, TokenStream) {
     let plain = rust_type(ty);
     let (argument, value) = match ty {

@@ -115,7 +115,7 @@ struct PlanEmitter<'m> {
 }
 
 impl PlanEmitter<'_> {
-    /// Returns what stands where a plan has decided: from here on it is that variant.
+    /// Returns the code that reads the variant on which a plan has decided.
     fn take(&self, index: usize) -> TokenStream {
         let variant = ident(&self.union.variants[index].name);
         quote!(*self = Self::#variant(Decode::blank()))

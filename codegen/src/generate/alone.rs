@@ -22,7 +22,7 @@ fn check_package(name: &str) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::usage(
-        format!("`{name}` is no name for a package"),
+        format!("`{name}` is not a valid package name"),
         "letters, digits, `-` and `_`, a letter first: `mcp-draft`",
     ))
 }
@@ -76,7 +76,7 @@ pub struct Alone<'a> {
 }
 
 impl Alone<'_> {
-    /// Returns how line comments name the file, the same on every machine.
+    /// Returns the name of the file in line comments, the same on every machine.
     fn source(&self) -> String {
         let path = Path::new(self.file);
         let name = if path.is_absolute() {
@@ -123,7 +123,7 @@ fn of_extension(spec: &Spec, alone: &Alone<'_>, extension: ExtensionSpec) -> Res
 /// the revision that it rests on.
 ///
 /// # Errors
-/// Text that is no such schema, and what the rules leave undecided.
+/// Text that is not such a schema, and what the rules leave undecided.
 pub fn alone(spec: &Spec, alone: &Alone<'_>) -> Result<Crate, Error> {
     check_package(alone.package)?;
     let rules = Rules::read(&spec.rules)?;

@@ -152,6 +152,7 @@ fn extension_crate(
             name: extension.name.clone(),
             identifier: extension.identifier.clone(),
             written_from: extension.written_from.clone(),
+            stage: extension.stage,
             roles: extension.roles.clone(),
             reused,
             meta: (extension.meta.iter())

@@ -5,7 +5,7 @@ use mcp_revisions_schema::error::FaultKind;
 use mcp_revisions_schema::spec::{ERRATA, REVISIONS, errata, errors, methods};
 use mcp_revisions_schema::{Error, FileLocation, SpecDiagnostic};
 
-/// Returns what the readers of the rule files that name revisions say of them.
+/// Returns the diagnostics of the rule files that name revisions.
 pub(super) fn diagnostics(directory: &SpecDirectory) -> Vec<SpecDiagnostic> {
     let spec = match directory.spec() {
         Ok(spec) => spec,
@@ -16,7 +16,7 @@ pub(super) fn diagnostics(directory: &SpecDirectory) -> Vec<SpecDiagnostic> {
     placed(methods.into_iter().chain(errors).collect())
 }
 
-/// Returns what begins before a draft and does not hold for it, which is passed over there.
+/// Returns the facts that begin before a draft, do not hold for it, and are passed over there.
 pub(super) fn passed_over(directory: &SpecDirectory, draft: &str) -> Vec<SpecDiagnostic> {
     let Ok(spec) = directory.spec() else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! A spec directory in memory: what commands change in it, and how that is written back.
+//! A spec directory in memory, which commands change and write back.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -18,7 +18,7 @@ use crate::files::write_file;
 /// Texts by their path below the spec directory.
 type SpecFiles = SortedMap<String, String>;
 
-/// The texts of a spec directory, which commands change.
+/// A spec directory in memory. It holds the texts of its files, and those on disk when it was read.
 #[derive(Clone, Debug)]
 pub struct SpecDirectory {
     /// The texts as they are now.
@@ -45,10 +45,10 @@ impl SpecDirectory {
     /// Reads a directory; a missing one is empty.
     ///
     /// # Errors
-    /// A file that cannot be read.
+    /// Returns an error for a file that cannot be read.
     pub fn read(dir: &Path) -> Result<Self, Error> {
         if dir.exists() {
-            return Self::there(dir);
+            return Self::read_existing(dir);
         }
         let root = dir.display().to_string();
         Ok(Self {
@@ -57,8 +57,8 @@ impl SpecDirectory {
         })
     }
 
-    /// Reads a directory that has to be there.
-    pub(super) fn there(dir: &Path) -> Result<Self, Error> {
+    /// Reads a directory that has to exist.
+    pub(super) fn read_existing(dir: &Path) -> Result<Self, Error> {
         let sources = SpecSources::read(dir)?;
         let base = Some(sources.files.clone());
         Ok(Self { sources, base })
@@ -85,10 +85,10 @@ impl SpecDirectory {
         sheet::entries(&self.path(name), self.text(name))
     }
 
-    /// Returns the facts that hold for a revision, and are not confirmed since its import.
+    /// Returns the facts of a revision that are not confirmed since its import.
     ///
     /// # Errors
-    /// A list of revisions, or another file, that cannot be read.
+    /// Returns an error for a file that cannot be read.
     pub fn unconfirmed(&self, id: &str) -> Result<Vec<Fact>, Error> {
         let (_, rows) = self.order()?;
         let row = list::row(&rows, id)?;
@@ -103,10 +103,10 @@ impl SpecDirectory {
 
     /// Confirms that facts hold for a revision (`keep`), or ends them before it.
     ///
-    /// No names stand for all of them. Returns the facts that it settled.
+    /// Without names, all of them. Returns the facts that it settled.
     ///
     /// # Errors
-    /// A name that is not to be confirmed, and one to end that later revisions have, too.
+    /// Returns an error for a name that is not to be confirmed, and for a fact to end that later revisions have, too.
     pub fn confirm(&mut self, id: &str, names: &[String], keep: bool) -> Result<Vec<Fact>, Error> {
         let (order, rows) = self.order()?;
         let open = self.unconfirmed(id)?;
@@ -158,9 +158,9 @@ impl SpecDirectory {
         self.change(changes)
     }
 
-    /// Brings a directory on disk into this state: writes what differs, deletes what is gone.
+    /// Writes the directory to disk: the files that differ, and deletes those that are gone.
     ///
-    /// The list of revisions is written last: a command that was interrupted does the rest when it is run again.
+    /// The list of revisions is written last, so that an interrupted command can be run again.
     ///
     /// # Errors
     /// Returns an error for a file that cannot be written, and for a directory that another command has changed since it was read.
@@ -185,7 +185,7 @@ impl SpecDirectory {
     }
 }
 
-/// Deletes a file that may be gone already, and its folder unless something of the user's is in it.
+/// Deletes a file that may be gone already, and its folder if that is empty.
 fn delete(dir: &Path, path: &Path) -> Result<(), Error> {
     if let Err(cause) = fs::remove_file(path)
         && cause.kind() != ErrorKind::NotFound

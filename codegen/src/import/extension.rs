@@ -10,7 +10,7 @@ use super::{SpecDirectory, UpstreamFile, differs, keeps, sheet};
 use crate::files::diff;
 use mcp_revisions_schema::Error;
 use mcp_revisions_schema::spec::extensions::{
-    self, ExtensionRows, FACTS, FOLDER, StateRow, stated_kind,
+    self, ExtensionRows, ExtensionStage, FACTS, FOLDER, StateRow, stage_named, stated_kind,
 };
 use mcp_revisions_schema::spec::methods::messages;
 use mcp_revisions_schema::spec::rules::RuleFile;
@@ -29,6 +29,8 @@ pub struct ExtensionOptions {
     pub name: String,
     /// The publication status of a new state; by default a draft if it is called so, else released.
     pub status: Option<RevisionStage>,
+    /// The stage of a new state; by default that of the folder in `source` or `reference` which is called like one, else none.
+    pub stage: Option<ExtensionStage>,
     /// The identifier by which peers declare it; needed for a new one.
     pub identifier: Option<String>,
     /// The revision that it rests on; by default the one that handlers are written in.
@@ -48,6 +50,8 @@ pub struct ImportedExtension {
     pub state: String,
     /// The state was not there before.
     pub added: bool,
+    /// The stage that its row has.
+    pub stage: Option<ExtensionStage>,
     /// Its wire facts are others than before, or were not there.
     pub schema_changed: bool,
     /// SHA-256 of the upstream file.
@@ -64,6 +68,8 @@ pub struct ImportedExtension {
     pub ended: Vec<String>,
     /// The messages that began with a draft and that it has: their rows begin with it.
     pub begun: Vec<String>,
+    /// Number of statements of a schema of ours that went, since upstream's schema stands in its place.
+    pub superseded: usize,
     /// Facts that do not hold for the schema: the import stands, and they have to be looked at.
     pub stale: Option<Error>,
 }
@@ -144,11 +150,15 @@ impl SpecDirectory {
                 before.map(|row| row.id.get_ref().clone())
             }
         };
+        let mut superseded = 0;
         if let Some(row) = row {
             let stands = row.sha256.as_ref().map(Spanned::span);
             let sha256 = sheet::quoted(&upstream.sha256);
             let below = row.revision.span().end;
             text = sheet::with_value(&text, ("sha256", stands), below, Some(&sha256));
+            if let Some(source) = published_at(row, options) {
+                superseded = supersede(&facts.path, &mut text, &state, source)?;
+            }
         }
         if rows.state.is_empty() && rows_lack_settings(&text) {
             text = with_settings(&text, &upstream.canonical, base);
@@ -206,10 +216,14 @@ impl SpecDirectory {
         self.files.insert(facts, text);
         Ok(ImportedExtension {
             name: name.to_owned(),
+            stage: (after.state.iter())
+                .find(|row| *row.id.get_ref() == state)
+                .and_then(StateRow::stage),
             state,
             added,
             ended,
             begun,
+            superseded,
             schema_changed,
             sha256: upstream.sha256.clone(),
             revision,
@@ -252,6 +266,43 @@ fn started(name: &str, options: &ExtensionOptions) -> Result<String, Error> {
     ))
 }
 
+/// Finds where upstream publishes the schema of a state, if the one that stands was written from its page.
+fn published_at<'o>(row: &StateRow, options: &'o ExtensionOptions) -> Option<&'o str> {
+    let source = options.source.as_deref()?;
+    let is_other = row.source.as_deref() != Some(source);
+    (row.written_from.is_some() && is_other).then_some(source)
+}
+
+/// Puts upstream's schema in the place of ours: the row of the state says where it lies, and the statements on which ours rested
+/// go. Returns their number.
+fn supersede(path: &str, text: &mut String, state: &str, source: &str) -> Result<usize, Error> {
+    let rows: ExtensionRows = RuleFile::new(path, text.as_str()).parse()?;
+    let order = rows.order();
+    let first = order.first().unwrap_or_default();
+    let entries = sheet::entries(path, text)?;
+    let rests = |entry: &&sheet::SheetEntry| {
+        let since = entry.text_of("since").unwrap_or(first);
+        entry.table == ["statement"] && order.holds(since, entry.text_of("until"), state)
+    };
+    let statements: Vec<_> = entries.iter().filter(rests).collect();
+    let number = statements.len();
+    let mut after = sheet::without(path, text, statements)?;
+    for (key, value) in [
+        ("source", Some(sheet::quoted(source))),
+        ("written-from", None),
+    ] {
+        let entries = sheet::entries(path, &after)?;
+        let is_row =
+            |one: &&sheet::SheetEntry| one.table == ["state"] && one.text_of("id") == Some(state);
+        if let Some(row) = entries.iter().find(is_row) {
+            let place = (key, row.place_of(key));
+            after = sheet::with_value(&after, place, row.span.end, value.as_deref());
+        }
+    }
+    *text = after;
+    Ok(number)
+}
+
 /// Returns whether the facts of a new extension do not name what peers declare.
 fn rows_lack_settings(text: &str) -> bool {
     !text.lines().any(|line| line.starts_with("settings"))
@@ -283,8 +334,10 @@ fn with_state(
 ) -> Result<String, Error> {
     let name = options.name.split('@').next().unwrap_or_default();
     let page = format!("https://modelcontextprotocol.io/extensions/{name}/overview");
+    let stage =
+        proposed_stage(options).map_or_else(String::new, |it| format!("stage = \"{it}\"\n"));
     let row = format!(
-        "[[state]]\nid = {}\nstatus = \"{status}\"\n# The revision that it rests on: what the schema repeats of it are the types of that revision.\nrevision = {}\nsource = {}\nsha256 = {}\nreference = {}\n",
+        "[[state]]\nid = {}\nstatus = \"{status}\"\n{stage}# The revision that it rests on: what the schema repeats of it are the types of that revision.\nrevision = {}\nsource = {}\nsha256 = {}\nreference = {}\n",
         sheet::quoted(id),
         sheet::quoted(&base.id),
         sheet::quoted(options.source.as_deref().unwrap_or("schema/schema.json")),
@@ -299,6 +352,15 @@ fn with_state(
             .map(|before| sheet::line_end(text, before.span.end)),
     };
     Ok(sheet::with_block(text, place.unwrap_or(text.len()), &row))
+}
+
+/// Finds the stage of a new state: a page lies in a folder that is called like it, `specification/beta/`.
+fn proposed_stage(options: &ExtensionOptions) -> Option<ExtensionStage> {
+    let places = [&options.source, &options.reference].into_iter().flatten();
+    let of_folder = places
+        .flat_map(|place| place.split('/'))
+        .find_map(stage_named);
+    options.stage.or(of_folder)
 }
 
 /// Fits the rows of messages to a new state: one that a draft began and that it has begins with it, and one that it has no
@@ -361,7 +423,11 @@ fn keeps_its_facts(
                 "--revision",
                 differs(&options.revision, Some(row.revision.get_ref())),
             ),
-            ("--source", differs(&options.source, row.source.as_deref())),
+            (
+                "--source",
+                differs(&options.source, row.source.as_deref())
+                    && published_at(row, options).is_none(),
+            ),
             (
                 "--reference",
                 differs(&options.reference, Some(row.reference.get_ref())),
@@ -370,8 +436,12 @@ fn keeps_its_facts(
                 "--status",
                 options.status.is_some_and(|it| it != row.status),
             ),
+            (
+                "--stage",
+                options.stage.is_some() && options.stage != row.stage(),
+            ),
         ],
-        None => [("", false); 4],
+        None => [("", false); 5],
     };
     let differing = [[("--identifier", renamed)].as_slice(), &of_state].concat();
     let what = format!("extension `{name}` is there");

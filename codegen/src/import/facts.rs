@@ -40,7 +40,7 @@ pub(super) struct RangedRow {
 }
 
 impl SpecDirectory {
-    /// Returns what the rule files say of a revision by a range: its errata, rows and doc lines.
+    /// Returns the facts of a revision that have a range: its errata, rows and doc lines.
     ///
     /// # Errors
     /// A file that is not TOML.
@@ -190,7 +190,7 @@ impl RangedRow {
         order.holds(&self.since, self.until.as_deref(), id)
     }
 
-    /// Returns what becomes of it if it does not hold for a revision: it ends before that, or begins after it.
+    /// Returns the change of a row that does not hold for a revision: it ends before that, or begins after it.
     ///
     /// Nothing, where it holds before the revision and in a release after it, or only by a release that the revision still is.
     pub(super) fn without(&self, order: &Order, id: &str) -> Option<FactChange> {

@@ -17,7 +17,7 @@ pub struct SpecGaps {
 }
 
 impl SpecGaps {
-    /// Returns what is open in a spec.
+    /// Returns the gaps of a spec.
     #[must_use]
     pub fn of(spec: &Spec) -> Self {
         let mut open = Self::default();

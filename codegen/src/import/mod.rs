@@ -55,7 +55,7 @@ pub struct ImportOptions {
     /// The revision after a new one whose own facts begin with the new one from then on; by default the draft, if that has
     /// the same schema.
     pub from: Option<String>,
-    /// The revision that a new one follows; by default the last one that is no draft, for a draft the last one.
+    /// The revision that a new one follows; by default the last one that is not a draft, for a draft the last one.
     pub after: Option<String>,
     /// The path of the file in the specification's repository; by default `schema/<id>/schema.json`.
     pub source: Option<String>,
@@ -212,7 +212,7 @@ struct RevisionImport<'i> {
 }
 
 impl RevisionImport<'_> {
-    /// Returns what began with the revision after it begins with it.
+    /// Lets the facts that began with the revision after it begin with it.
     fn begin(&mut self, from: Option<&str>) -> Result<(), Error> {
         let Some(from) = from else {
             return Ok(());
@@ -279,7 +279,7 @@ impl RevisionImport<'_> {
         (self.directory.files.keys().filter(between).cloned()).collect()
     }
 
-    /// Returns what ended with the revision before: whether it holds again is not known.
+    /// Returns the facts that ended with the revision before: whether they hold again is not known.
     fn ended(&self) -> Result<Vec<Fact>, Error> {
         let before = self.order.before(self.id);
         let mut ended = self.directory.ranged()?;
@@ -340,7 +340,7 @@ impl RevisionImport<'_> {
         Ok(())
     }
 
-    /// Returns what holds for it; its row says that none of it is confirmed. A draft is never asked for it.
+    /// Returns the facts that hold for it; its row says that none is confirmed. A draft needs no confirmation.
     fn ask(&mut self) -> Result<Vec<Fact>, Error> {
         let facts = self.directory.facts(self.id)?;
         if !facts.is_empty() && self.status != RevisionStage::Draft {

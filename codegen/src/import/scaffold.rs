@@ -11,7 +11,7 @@ use mcp_revisions_schema::{Error, Models, Undocumented};
 impl SpecDirectory {
     /// Writes a stub for each open question; what is there already is not written twice.
     ///
-    /// Returns how many stubs each file got.
+    /// Writes the stubs, and returns their number for each file.
     ///
     /// # Errors
     /// A rule file that is not TOML.
@@ -33,7 +33,7 @@ impl SpecDirectory {
         Ok(written)
     }
 
-    /// Returns what has no doc line once the proposed rows are taken: what they make opaque or change has no use for some.
+    /// Returns the items without a doc line once the proposed rows are taken: some of these make items opaque, which need none.
     fn undocumented(&self, open: &SpecGaps) -> Vec<Undocumented> {
         let mut taken = self.clone();
         let of_schemas = open.decisions.iter();

@@ -30,7 +30,7 @@ impl SheetEntry {
         texts.find_map(|(other, text, _)| (other == key).then_some(text.as_str()))
     }
 
-    /// Returns where that stands, with its quotes.
+    /// Returns the range of the value of a key, with its quotes.
     pub(super) fn place_of(&self, key: &str) -> Option<Range<usize>> {
         let mut texts = self.texts.iter();
         texts.find_map(|(other, _, place)| (other == key).then(|| place.clone()))

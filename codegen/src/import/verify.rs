@@ -43,7 +43,7 @@ pub struct Verified {
 /// # Errors
 /// All failures, not the first alone.
 pub fn verify(dir: &Path, upstream: Option<&Path>) -> Result<Verified, Error> {
-    let directory = SpecDirectory::there(dir)?;
+    let directory = SpecDirectory::read_existing(dir)?;
     let list = directory.list()?;
     let (order, rows) = directory.order()?;
     let all = directory.errata(&order)?;
@@ -97,7 +97,8 @@ pub fn verify(dir: &Path, upstream: Option<&Path>) -> Result<Verified, Error> {
     })
 }
 
-/// Returns what the row of a revision lists as confirmed and does not hold, and, of a released one, what is not confirmed.
+/// Returns errors for the facts that the row of a revision confirms and that do not hold, and for those that a release has not
+/// confirmed.
 fn unconfirmed(directory: &SpecDirectory, list: &RuleFile, row: &RevisionRow) -> Vec<Error> {
     let Some(confirmed) = &row.confirmed else {
         return Vec::new();
@@ -161,8 +162,8 @@ fn unlike(
     })
 }
 
-/// Returns how a schema differs from upstream's; `None` for a draft that is what upstream had on another day, since it changes there
-/// at any time, and here when it is imported, and for a candidate whose folder went with its release.
+/// Returns the differences of a schema from upstream's; `None` for a draft that upstream had on another day, since it changes there at
+/// any time, and here when it is imported, and for a candidate whose folder went with its release.
 fn as_upstream(
     directory: &SpecDirectory,
     row: &RevisionRow,

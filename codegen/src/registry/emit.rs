@@ -192,6 +192,8 @@ fn extension(of: &ExtensionSpec, all: &[&ExtensionSpec], features: &[Feature]) -
         name => of.name.as_str(),
         state => of.state.as_str(),
         status => format!("{:?}", of.status()),
+        stage => of.stage.map(|stage| format!("{stage:?}")),
+        stage_since => of.stage_since.as_deref(),
         is_latest => last.is_some_and(|last| last.state == of.state).to_string(),
         roles => vec![of.roles.client.clone(), of.roles.server.clone()],
         identifier => of.identifier.as_str(),
@@ -260,7 +262,7 @@ fn others(of: &ExtensionSpec, states: &[&ExtensionSpec], features: &[Feature]) -
     })
 }
 
-/// Returns what the messages of an extension are converted from and to, by its states; `None` if there is nothing.
+/// Returns the protocols that the messages of an extension are converted from and to, by its states; `None` if there are none.
 fn conversions(states: &[&ExtensionSpec], features: &[Feature]) -> Option<Value> {
     let first = states.first()?;
     let core = first.core.as_ref();

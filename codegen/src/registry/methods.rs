@@ -30,7 +30,7 @@ pub(super) fn rows(models: &Models<'_>) -> Vec<Value> {
     revisions.into_iter().map(row).collect()
 }
 
-/// `logging/setLevel` becomes `LOGGING_SET_LEVEL`, and its like `LOGGING_SET_LEVEL_2`.
+/// Returns the name of the constant of a method: `logging/setLevel` is `LOGGING_SET_LEVEL`, another one of that name `LOGGING_SET_LEVEL_2`.
 fn constant(method: &str, taken: &mut SortedSet<String>) -> String {
     let plain = snake_case(method).to_uppercase();
     let numbered = (2..).map(|number| format!("{plain}_{number}"));

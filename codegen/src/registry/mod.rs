@@ -1,4 +1,4 @@
-//! The crate that says which revisions there are, with one table of what each has.
+//! Emits the crate of tables: the list of revisions, and the methods, types and conversions of each.
 
 mod emit;
 pub mod features;

@@ -372,7 +372,7 @@ fn direction(sender: MethodSender) -> TokenStream {
     quote!(Direction::#direction)
 }
 
-/// Returns what becomes of a method on one way.
+/// Returns the fate of a method in one direction.
 fn fate(action: Option<&MethodAction>) -> TokenStream {
     optional(action.map(|action| match action {
         MethodAction::RequiresState(name) => {

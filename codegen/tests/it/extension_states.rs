@@ -9,6 +9,7 @@ use mcp_codegen::import::{
     ExtensionOptions, ImportedExtension, SpecDirectory, SpecGaps, UpstreamFile,
 };
 use mcp_revisions_diff::SideSources;
+use mcp_revisions_schema::spec::extensions::ExtensionStage;
 use mcp_revisions_schema::{Models, Spec};
 
 use crate::mutants::compiled::placed;
@@ -565,6 +566,78 @@ fn a_schema_of_ours_names_the_statement_that_each_definition_rests_on() {
         "the schema of the state 2027-01-01 is upstream's",
     );
     says(&refused(ours.replace("4567", "")), "names no commit");
+    // Upstream publishes a schema: it takes the place of ours, which no page has to bear out any more.
+    let mut published = files();
+    let facts = "extensions/dice/extension.toml";
+    published.insert(facts.to_owned(), ours + &rows(&all));
+    let mut directory = SpecDirectory::from_files(published);
+    let upstream = UpstreamFile::of_extension_text("dice.json", FIRST).unwrap();
+    let options = ExtensionOptions {
+        name: "dice".to_owned(),
+        source: Some("schema/schema.json".to_owned()),
+        ..ExtensionOptions::default()
+    };
+    let told = directory.import_extension(&upstream, &options).unwrap();
+    assert!(told.superseded == 4 && told.stale.is_none(), "{told:?}");
+    let text = &directory.files()[facts];
+    assert!(
+        !text.contains("written-from") && !text.contains("statement"),
+        "{text}"
+    );
+    says(text, "source = \"schema/schema.json\"");
+    says(text, &format!("sha256 = \"{}\"", told.sha256));
+}
+
+#[test]
+fn a_state_has_the_stage_of_the_folder_in_which_its_page_lies() {
+    let mut directory = SpecDirectory::from_files(files());
+    let upstream = UpstreamFile::of_extension_text("dice.json", &next()).unwrap();
+    let mut options = ExtensionOptions {
+        name: "dice@2028-02-02".to_owned(),
+        source: Some("specification/beta/dice/schema.json".to_owned()),
+        ..ExtensionOptions::default()
+    };
+    let told = directory.import_extension(&upstream, &options).unwrap();
+    assert_eq!(told.stage, Some(ExtensionStage::Beta));
+    let again = directory.import_extension(&upstream, &options).unwrap();
+    assert!(!again.added && again.stage == told.stage);
+    options.stage = Some(ExtensionStage::Stable);
+    let refused = directory.import_extension(&upstream, &options).unwrap_err();
+    says(&refused.to_string(), "--stage says something else of it");
+    let read = |of: &dyn Fn(&str) -> String| {
+        let mut files = directory.files().clone();
+        let facts = files.get_mut("extensions/dice/extension.toml").unwrap();
+        *facts = of(facts);
+        Spec::from_files(files)
+    };
+    let dated = read(&|text| {
+        text.replace(
+            "stage = \"beta\"\n",
+            "stage = \"beta\"\nstage-since = \"2028-02-03\"\n",
+        )
+    });
+    let [first, second] = &dated.unwrap().extensions[..] else {
+        panic!("two states");
+    };
+    assert_eq!(
+        (first.stage, second.stage),
+        (None, Some(ExtensionStage::Beta))
+    );
+    assert_eq!(second.stage_since.as_deref(), Some("2028-02-03"));
+    for (wrong, problem) in [
+        (
+            "stage = \"alpha\"\n",
+            "no stage of an extension is called so",
+        ),
+        ("stage-since = \"2028-02-03\"\n", "the state names no stage"),
+        (
+            "stage = \"beta\"\nstage-since = \"in May\"\n",
+            "`in May` is not a day",
+        ),
+    ] {
+        let refused = read(&|text| text.replace("stage = \"beta\"\n", wrong));
+        says(&refused.unwrap_err().to_string(), problem);
+    }
 }
 
 /// An extension may give a type of the core one more member: that is its own type from there on, and the core stays as it is.

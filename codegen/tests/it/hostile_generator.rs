@@ -261,7 +261,7 @@ fn packages_and_files_that_would_break_what_names_them() {
     };
     for package in ["", "1st", "a b", "a\"b", "a\nb", "größe", "../a"] {
         let said = helpful(&with(package, "draft.json").expect_err(package));
-        says(&said, "is no name for a package");
+        says(&said, "is not a valid package name");
     }
     let one = with("mcp-draft", "a\nuse evil;\r.json").unwrap();
     for (path, text) in &one.files {

@@ -321,7 +321,7 @@ fn strings_of_which_some_have_names() {
     for known in [r#"["red", "Red"]"#, r#"["other"]"#, "[]"] {
         let shape = format!("{{ open-enum = {known} }}");
         let start = format!(
-            "spec/shapes.toml:2: shape `Colour`: {known} are no strings whose Rust names differ, `Other` not among them"
+            "spec/shapes.toml:2: shape `Colour`: {known}: expected strings with distinct Rust names, `Other` not among them"
         );
         bites("shapes.toml", &rule("Colour", &shape), &start);
     }
@@ -435,7 +435,7 @@ fn a_method_result_that_is_no_definition_and_one_that_is_missing() {
 fn an_area() {
     let rule = |method: &str, area: &str| format!("[areas]\n\"{method}\" = \"{area}\"\n");
     passes("methods.toml", &rule("wall/paint", "painting"));
-    const ODD: &str = "the area is no file name: it has to be the name of a module";
+    const ODD: &str = "the area is not a file name: expected the name of a module";
     for (method, area, problem) in [
         ("wall/lick", "tongue", "no revision has that method"),
         ("wall/paint", "wall", "it is in that area by default"),

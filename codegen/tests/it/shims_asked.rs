@@ -209,6 +209,7 @@ fn a_member_of_another_name_and_type_is_one_proposed_row() {
         "[[rename]]\nold = \"*.nextCursor\"\nnew = \"*.nextPage\"",
     );
     says(row, "at = \"*.nextPage\"\nup = { custom = \"\" }");
+    says(row, "at = \"*.nextCursor\"\ndown = { custom = \"\" }");
 }
 
 /// Any string may stand where one of a list stood: only the way back is a question.

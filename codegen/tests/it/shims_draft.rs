@@ -34,7 +34,7 @@ fn unions_open_on_both_sides_carry_what_neither_knows() {
                 continue;
             };
             let Some(Shape::Union(union)) = model.get(name).map(|def| &def.shape) else {
-                panic!("{name} is no union");
+                panic!("{name} is not a union");
             };
             let known = union.variants.iter().map(|variant| variant.name.as_str());
             let unknown = union.open.then_some(Union::UNKNOWN);

@@ -3,6 +3,9 @@
 
 //! Types of the extension `io.modelcontextprotocol/ui` of the Model Context Protocol, on revision 2026-07-28.
 //!
+//! The extension is at the stage `stable` of [its lifecycle](https://modelcontextprotocol.io/seps/3392-extension-lifecycle):
+//! it changes only with a new revision of the protocol.
+//!
 //! What its schema repeats of the revision are the types of [`mcp_2026_07_28`].
 //! 40 definitions of the schema as 63 Rust types, and 17 methods.
 //! Reading keeps what it does not know and writing puts it back; errors name the JSON pointer.

@@ -3,6 +3,9 @@
 
 //! Types of the extension `io.modelcontextprotocol/tasks` of the Model Context Protocol, on revision 2026-07-28.
 //!
+//! The extension is at the stage `beta` of [its lifecycle](https://modelcontextprotocol.io/seps/3392-extension-lifecycle):
+//! a state may break the one before it under the same identifier, which is rare and documented.
+//!
 //! What its schema repeats of the revision are the types of [`mcp_2026_07_28`].
 //! 21 definitions of the schema as 34 Rust types, and 4 methods.
 //! Reading keeps what it does not know and writing puts it back; errors name the JSON pointer.

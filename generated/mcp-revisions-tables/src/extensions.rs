@@ -3,7 +3,7 @@
 
 //! The extensions of the protocol, each with its Cargo feature: its types in a module under its name, and one table of all.
 
-use mcp_wire::{MethodInfo, TypeInfo};
+use mcp_wire::{ExtensionStage, MethodInfo, TypeInfo};
 
 use crate::{Revision, Status, Tables};
 
@@ -31,6 +31,10 @@ pub struct Extension {
     pub state: &'static str,
     /// The publication status of the state.
     pub status: Status,
+    /// The stage of the extension's lifecycle, `None` where its authors name none: which changes a peer has to expect.
+    pub stage: Option<ExtensionStage>,
+    /// The day on which it came to that stage, `YYYY-MM-DD`, where that is known.
+    pub stage_since: Option<&'static str>,
     /// Whether it is the latest released state on its revision.
     pub is_latest: bool,
     /// The sides that take the part of the client and of the server in its messages: `["client", "server"]`, or others, such as
@@ -62,6 +66,8 @@ impl Extension {
             name: "apps",
             state: "2026-01-26",
             status: Status::Released,
+            stage: Some(ExtensionStage::Stable),
+            stage_since: None,
             is_latest: true,
             roles: ["view", "host"],
             identifier: mcp_ext_apps::IDENTIFIER,
@@ -75,8 +81,10 @@ impl Extension {
         #[cfg(feature = "ext-skills")]
         Self {
             name: "skills",
-            state: "stable",
+            state: "beta",
             status: Status::Released,
+            stage: Some(ExtensionStage::Beta),
+            stage_since: Some("2026-10-29"),
             is_latest: true,
             roles: ["client", "server"],
             identifier: mcp_ext_skills::IDENTIFIER,
@@ -92,6 +100,8 @@ impl Extension {
             name: "tasks",
             state: "2026-07-28",
             status: Status::Released,
+            stage: Some(ExtensionStage::Beta),
+            stage_since: None,
             is_latest: true,
             roles: ["client", "server"],
             identifier: mcp_ext_tasks::IDENTIFIER,
@@ -110,6 +120,8 @@ impl Extension {
             name: "tasks@draft",
             state: "draft",
             status: Status::Draft,
+            stage: Some(ExtensionStage::Beta),
+            stage_since: None,
             is_latest: false,
             roles: ["client", "server"],
             identifier: mcp_ext_tasks_draft::IDENTIFIER,

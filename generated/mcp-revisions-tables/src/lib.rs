@@ -35,8 +35,8 @@ pub use mcp_shims::{
     Rejected, Rule, Session, Stop, Dropped, Subject, Tables,
 };
 pub use revision::{Lifecycle, Revision, Status, UnknownRevision};
-pub use spoken::*;
 pub use stated::{ProtocolHeader, ProtocolRule};
+pub use types::*;
 pub use versioned::Versioned;
 
 /// Conversions of single values, typed or as text, and the tables by which they go. Whole messages are converted by
@@ -46,20 +46,23 @@ pub mod values {
     pub use crate::tables::TABLES;
 }
 
-#[cfg(feature = "v2024-11-05")]
-pub use mcp_2024_11_05 as v2024_11_05;
-#[cfg(feature = "v2025-03-26")]
-pub use mcp_2025_03_26 as v2025_03_26;
-#[cfg(feature = "v2025-06-18")]
-pub use mcp_2025_06_18 as v2025_06_18;
-#[cfg(feature = "v2025-11-25")]
-pub use mcp_2025_11_25 as v2025_11_25;
-#[cfg(feature = "v2026-07-28-rc")]
-pub use mcp_2026_07_28_rc as v2026_07_28_rc;
-pub use mcp_2026_07_28 as v2026_07_28;
-#[cfg(feature = "draft")]
-pub use mcp_draft as draft;
-
-/// The types of [`Revision::LATEST`].
-#[doc(inline)]
-pub use mcp_2026_07_28 as latest;
+/// The types of each revision, in a module under its name, and the revisions as types.
+pub mod types {
+    pub use crate::spoken::*;
+    #[cfg(feature = "v2024-11-05")]
+    pub use mcp_2024_11_05 as v2024_11_05;
+    #[cfg(feature = "v2025-03-26")]
+    pub use mcp_2025_03_26 as v2025_03_26;
+    #[cfg(feature = "v2025-06-18")]
+    pub use mcp_2025_06_18 as v2025_06_18;
+    #[cfg(feature = "v2025-11-25")]
+    pub use mcp_2025_11_25 as v2025_11_25;
+    #[cfg(feature = "v2026-07-28-rc")]
+    pub use mcp_2026_07_28_rc as v2026_07_28_rc;
+    pub use mcp_2026_07_28 as v2026_07_28;
+    #[cfg(feature = "draft")]
+    pub use mcp_draft as draft;
+    /// The types of [`Revision::LATEST`](crate::Revision::LATEST).
+    #[doc(inline)]
+    pub use mcp_2026_07_28 as latest;
+}

@@ -160,7 +160,7 @@ pub enum AuthError {
     Unfinished(String),
 }
 
-/// Returns what to do about an error code of an authorization server, behind a semicolon.
+/// Returns the advice about an error code of an authorization server, behind a semicolon.
 fn advice(code: &str) -> &'static str {
     match code {
         "invalid_target" => "; if it takes no `resource`, add --resource none",

@@ -43,7 +43,7 @@ impl Flow {
         }
     }
 
-    /// Returns what is to be done next; the same until something of it is handed in. `now` is in seconds since 1970.
+    /// Returns the next step; the same until its result is handed in. `now` is in seconds since 1970.
     pub fn step(&mut self, now: u64) -> FlowStep {
         self.desk.papers().now = now;
         if let Some(step) = &self.step {
@@ -67,7 +67,7 @@ impl Flow {
         step
     }
 
-    /// Returns what was found out so far besides what is kept.
+    /// Returns the findings so far that are not kept.
     #[must_use]
     pub fn report(&self) -> FlowReport {
         self.desk.papers().report.clone()

@@ -17,7 +17,7 @@ use crate::error::harmless;
 use crate::step::{FlowMethod, FlowPurpose, FlowRequest};
 use crate::{AuthError, FlowResponse};
 
-/// Maximum number of keys of a set.
+/// Maximum number of keys that are read of a set.
 const KEYS: usize = 64;
 /// Maximum size of a token, in bytes.
 const TOKEN_BYTES: usize = 16 << 10;
@@ -50,7 +50,7 @@ pub enum InvalidToken {
     /// It is not a signed token.
     #[error("the access token is not a signed token (JWT): {0}")]
     Format(&'static str),
-    /// Its algorithm is not one of those that are allowed.
+    /// Its algorithm is not allowed.
     #[error(
         "the access token is signed with {0:?}: expected RS256, PS256, ES256, their longer forms, or EdDSA"
     )]
@@ -61,10 +61,10 @@ pub enum InvalidToken {
     /// Its signature is wrong.
     #[error("the signature of the access token is wrong")]
     Signature,
-    /// Its issuer is another one.
+    /// It is of another issuer.
     #[error("the access token is of another authorization server")]
     Issuer,
-    /// It has no expiry, and would be valid for ever.
+    /// It has no expiry.
     #[error("the access token has no expiry (`exp`)")]
     Expiry,
 }
@@ -99,7 +99,7 @@ impl KeySet {
         let (message, signature) = token.rsplit_once('.').ok_or_else(wrong)?;
         let (header, payload) = message.split_once('.').ok_or_else(wrong)?;
         let header = decoded_object(header)?;
-        // RFC 9068, section 4, and the older form without a type of its own; other types are no access tokens.
+        // RFC 9068, section 4, and the older form without a type of its own. Tokens of other types are not access tokens.
         let kind = text(&header, "typ")
             .unwrap_or_default()
             .to_ascii_lowercase();
@@ -156,7 +156,7 @@ fn decoded_object(part: &str) -> Result<Map<String, Value>, InvalidToken> {
 }
 
 impl VerificationKey {
-    /// Reads a key; `None` if it is for another use, or cannot be used.
+    /// Reads a key. Returns `None` if it is for another use or of an unknown kind.
     fn read(json: &Value) -> Option<Self> {
         let from = json.as_object()?;
         let is_other_use = text(from, "use").is_some_and(|it| it != "sig");
@@ -193,7 +193,7 @@ impl VerificationKey {
     }
 }
 
-/// An algorithm that is allowed, which all have a private key that only the authorization server has.
+/// An allowed algorithm. Each is asymmetric: only the authorization server has the private key.
 struct SignatureAlgorithm {
     name: &'static str,
     kind: AlgorithmKind,
@@ -226,7 +226,7 @@ impl SignatureAlgorithm {
         Some(Self { name, kind })
     }
 
-    /// Returns whether a key of the algorithm's kind has made a signature.
+    /// Returns whether a key is of the algorithm's kind and has made a signature.
     fn verifies(&self, key: &VerificationKey, message: &[u8], signature: &[u8]) -> bool {
         let (algorithm, point): (&dyn VerificationAlgorithm, _) = match (&self.kind, &key.material)
         {
@@ -244,7 +244,7 @@ impl SignatureAlgorithm {
     }
 }
 
-/// The place of the key set of an issuer: known, or found by the metadata of the issuer.
+/// The URL of the key set of an issuer, or the issuer whose metadata name it.
 #[derive(Debug, Clone)]
 pub struct JwksEndpoint {
     issuer: Url,
@@ -252,13 +252,13 @@ pub struct JwksEndpoint {
 }
 
 impl JwksEndpoint {
-    /// Creates one; `key_set` is the URL of the key set, if the metadata do not lead to it.
+    /// Creates the endpoint of an issuer; `key_set` is the URL of the key set, if the metadata do not name it.
     ///
     /// # Errors
     /// Returns an error if a URL is neither `https`, nor `http` on a loopback host.
     pub fn new(issuer: &str, key_set: Option<&str>) -> Result<Self, AuthError> {
         let url = |whose: &str, text: &str| {
-            // Each URL is one that a person names, and is judged by itself.
+            // A person has named each URL, so that neither has to be below the other.
             let own = Url::parse(text).map_err(|_| AuthError::Address {
                 whose: whose.to_owned(),
                 url: harmless(text),
@@ -279,7 +279,7 @@ impl JwksEndpoint {
         self.issuer.as_str()
     }
 
-    /// Returns the requests for the metadata of the issuer, of which the first that has a document counts. It is empty if the URL of
+    /// Returns the requests for the metadata of the issuer, to be sent until one has a document. The list is empty if the URL of
     /// the key set is known.
     #[must_use]
     pub fn metadata_requests(&self) -> Vec<FlowRequest> {
@@ -296,7 +296,7 @@ impl JwksEndpoint {
     /// document.
     ///
     /// # Errors
-    /// Returns an error if the document is of another issuer, or names no key set that may be asked for.
+    /// Returns an error if the document is of another issuer, or names no key set that may be requested.
     pub fn key_set_request(
         &self,
         metadata: Option<&FlowResponse>,

@@ -3,15 +3,21 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use mcp_lock::ServerOffer;
 use mcp_revisions::layer::{LayerMessage, Layers};
 use mcp_revisions::sansio::server::TaskOptions;
 use mcp_revisions::service::client::cache::Cache;
-use mcp_revisions::{Boxed, RevisionSet, boxed, http, until};
+use mcp_revisions::{
+    RevisionSet, http,
+    service::{Boxed, boxed, until},
+};
 use mcp_revisions_core::Revision;
 use mcp_wire::{ErrorObject, Json};
 use tokio::io::{AsyncRead, AsyncWrite};
 
+use crate::ending::OneClient;
 use crate::gateway::name_questions;
+use crate::lock::{LockMode, OfferLock};
 use crate::servers::{ServerPool, Servers};
 use crate::settings::BridgeSettings;
 use crate::{ClientSettings, Error, Proxy, Service, ToolRules, Upstream};
@@ -21,7 +27,7 @@ const CACHE_BYTES: usize = 16 << 20;
 
 /// A proxy to an upstream server, before it serves.
 pub struct Bridge {
-    settings: BridgeSettings,
+    pub(crate) settings: BridgeSettings,
     tools: Vec<Arc<ToolRules>>,
 }
 
@@ -47,6 +53,7 @@ impl Bridge {
             upstream_revisions: RevisionSet::all(),
             start_timeout: Duration::from_secs(60),
             layers: Layers::default(),
+            lock: None,
             client_info: None,
             idle: Duration::from_secs(1_800),
             pool: Arc::default(),
@@ -154,6 +161,14 @@ impl Bridge {
         self
     }
 
+    /// Compares what the upstream server offers with what people reviewed, within all layers: what differs is logged, left out
+    /// or refused. By default clients get all that it offers.
+    #[must_use]
+    pub fn with_lock(mut self, offer: ServerOffer, mode: LockMode) -> Self {
+        self.settings.lock = Some(Arc::new(OfferLock::new(offer, mode)));
+        self
+    }
+
     /// Sets the `clientInfo` that the upstream server is sent in place of that of each client, so that clients of one owner
     /// whose capabilities are the same share a connection.
     #[must_use]
@@ -235,7 +250,14 @@ impl Bridge {
     /// request tries again.
     #[must_use]
     pub fn into_service(self) -> Service {
-        Service::new(self.finished())
+        let settings = self.finished();
+        let servers = Servers::each(&settings, None);
+        let (proxy, options) = (Proxy::new(servers.clone()), settings.http.clone());
+        let service = http::Service::with_options(settings.server(), proxy, options);
+        Service::new(service, &settings.clients.ending, move || {
+            let servers = servers.clone();
+            async move { servers.close().await }
+        })
     }
 
     /// Makes a handler that passes calls in the revision `app` on to the upstream server, whichever revision that speaks,
@@ -247,6 +269,7 @@ impl Bridge {
 
     /// Serves one client over two streams of bytes, such as standard input and output, until it hangs up, the upstream
     /// server ends, or `stop` is ready. From then on what is open has 5 seconds to finish, and gets an error after that.
+    /// Dropping the future ends the server at once: open calls get no response.
     ///
     /// The upstream server is started once the client has sent `initialize`, or another request that only the server can
     /// answer. If it cannot be used, that request is answered with the error, and the next one starts it again. A client that
@@ -261,54 +284,45 @@ impl Bridge {
         output: impl AsyncWrite + Send + Unpin + 'static,
         stop: impl Future<Output = ()>,
     ) -> Result<(), Error> {
-        let (input, output) = (Box::new(input), Box::new(output));
-        until(stop, |stopped| self.serve_streams(input, output, stopped)).await
+        let client: OneClient = (Box::new(input), Box::new(output));
+        until(stop, |stopped| self.serve_client(client, stopped)).await
     }
 
     #[inline(never)]
-    fn serve_streams(
+    fn serve_client(
         self,
-        input: Box<dyn AsyncRead + Send + Unpin>,
-        output: Box<dyn AsyncWrite + Send + Unpin>,
+        client: OneClient,
         stop: Boxed<'static, ()>,
     ) -> Boxed<'static, Result<(), Error>> {
-        boxed(self.serve_on(input, output, stop))
-    }
-
-    async fn serve_on(
-        self,
-        input: Box<dyn AsyncRead + Send + Unpin>,
-        output: Box<dyn AsyncWrite + Send + Unpin>,
-        stop: Boxed<'static, ()>,
-    ) -> Result<(), Error> {
-        let settings = self.finished();
-        let servers = Servers::one(&settings);
-        let ended = async {
-            tokio::select! {
-                () = servers.ended() => Err(Error::UpstreamEnded),
-                () = stop => Ok(()),
+        boxed(async move {
+            let settings = self.finished();
+            let servers = Servers::one(&settings);
+            let ended = async {
+                tokio::select! {
+                    () = servers.ended() => Err(Error::UpstreamEnded),
+                    () = stop => Ok(()),
+                }
+            };
+            let proxy = Proxy::new(servers.clone());
+            let ending = &settings.clients.ending;
+            let served = (ending.serve_one(settings.server(), proxy, client, ended)).await;
+            servers.close().await;
+            match servers.failure() {
+                Some(Error::Closed) | None => served,
+                Some(error) => Err(error),
             }
-        };
-        let proxy = Proxy::new(servers.clone());
-        let ending = &settings.clients.ending;
-        let serving = ending.serve_one(settings.server(), proxy, (input, output), ended);
-        let served = serving.await;
-        servers.close().await;
-        match servers.failure() {
-            Some(Error::Closed) | None => served,
-            Some(error) => Err(error),
-        }
+        })
     }
 
     fn finished(self) -> Arc<BridgeSettings> {
         let mut settings = self.settings;
-        let mut layers = Layers::default();
-        if let Some(limit) = settings.clients.rate_limit.clone() {
-            layers.add(move |message| limit.clone().layer(message));
-        }
+        let mut layers = settings.clients.layers();
         layers.append(&settings.layers);
         for rules in self.tools {
             layers.add(move |message| Arc::clone(&rules).apply(message));
+        }
+        if let (Some(lock), name) = (settings.lock.clone(), settings.name.clone()) {
+            layers.add(move |message| Arc::clone(&lock).apply(message, name.clone()));
         }
         settings.layers = layers;
         settings.http = settings.http.with_idle_timeout(settings.idle);

@@ -1,8 +1,11 @@
 //! The settings of the end towards clients, which a bridge and a gateway share.
 
+use std::sync::Arc;
+
+use mcp_revisions::layer::Layers;
 use mcp_revisions::sansio::LossHook;
 use mcp_revisions::sansio::server::Server;
-use mcp_revisions::{Limits, RevisionSet, boxed};
+use mcp_revisions::{Limits, RevisionSet, service::boxed};
 use mcp_revisions_core::{Severity, UnknownFields};
 
 use crate::ending::BridgeEnding;
@@ -28,7 +31,7 @@ pub struct ClientSettings {
     pub(crate) rate_limit: Option<RateLimit>,
     pub(crate) servers: usize,
     servers_of_owner: Option<usize>,
-    pub(crate) ending: BridgeEnding,
+    pub(crate) ending: Arc<BridgeEnding>,
 }
 
 impl Default for ClientSettings {
@@ -40,7 +43,7 @@ impl Default for ClientSettings {
             rate_limit: None,
             servers: 1_000,
             servers_of_owner: None,
-            ending: BridgeEnding::default(),
+            ending: Arc::default(),
         }
     }
 }
@@ -112,11 +115,20 @@ impl ClientSettings {
     /// bridge is to end.
     #[must_use]
     pub fn with_early_end(mut self, early: impl Future<Output = ()> + Send + 'static) -> Self {
-        self.ending = BridgeEnding::early(boxed(early));
+        self.ending = Arc::new(BridgeEnding::early(boxed(early)));
         self
     }
 
-    /// Returns how many servers one owner may have.
+    /// Returns the layers around messages of clients: the limit of requests.
+    pub(crate) fn layers(&self) -> Layers {
+        let mut layers = Layers::default();
+        if let Some(limit) = self.rate_limit.clone() {
+            layers.add(move |message| limit.clone().layer(message));
+        }
+        layers
+    }
+
+    /// Returns the number of servers that one owner may have.
     pub(crate) fn share(&self) -> usize {
         let tenth = (self.servers / 10).max(10);
         self.servers_of_owner.unwrap_or(tenth).min(self.servers)
@@ -132,7 +144,7 @@ impl ClientSettings {
         self.losses
             .of_server(server)
             .with_limits(limits)
-            .serving(self.revisions)
+            .with_revisions(self.revisions)
             .with_unknown_fields(self.policy)
             .with_other_methods()
     }

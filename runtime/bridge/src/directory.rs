@@ -1,18 +1,15 @@
 //! Several servers on one listener, each at a path of its own.
 
-use std::convert::Infallible;
-use std::pin::Pin;
-use std::sync::{Arc, PoisonError, RwLock};
-use std::task::{Context, Poll};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use http::header::{ALLOW, CONTENT_TYPE, HOST};
 use http::request::Parts;
 use http::{HeaderValue, Method, Request, Response, StatusCode};
-use mcp_revisions::http::{self as transport, Body, Drain, Received, received};
+use mcp_revisions::http::{self as transport, Body, Drain, Received, Responding};
 use mcp_revisions::sansio::server::{IncomingRequest, Server};
 use mcp_revisions::serve::Peer;
-use mcp_revisions::{Boxed, boxed, until};
+use mcp_revisions::service::{Boxed, boxed, lock, until};
 use serde_json::{Map, Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
@@ -32,7 +29,7 @@ struct SharedDirectory {
     options: transport::Options,
     /// Answers whether requests are accepted.
     front: transport::Service,
-    entries: RwLock<Vec<DirectoryEntry>>,
+    entries: Mutex<Vec<DirectoryEntry>>,
     /// The places of the servers of all entries.
     pool: Arc<ServerPool>,
 }
@@ -60,12 +57,12 @@ impl ServerDirectory {
     pub fn new(options: transport::Options) -> Self {
         let shared = options.with_shared_budgets();
         let refuse = |_: IncomingRequest, _: Peer| async {
-            Err(mcp_revisions::errors::internal("no server is at this path").error)
+            Err(mcp_revisions::sansio::errors::internal("no server is at this path").error)
         };
         Self(Arc::new(SharedDirectory {
             front: transport::Service::with_options(Server::late(), refuse, shared.clone()),
             options: shared,
-            entries: RwLock::default(),
+            entries: Mutex::default(),
             pool: Arc::default(),
         }))
     }
@@ -75,11 +72,7 @@ impl ServerDirectory {
     /// # Errors
     /// Returns an error if nothing of the name can be used, or another server has the same path.
     pub fn insert(&self, name: &str, bridge: Bridge) -> Result<(), Error> {
-        let mut entries = self
-            .0
-            .entries
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut entries = lock(&self.0.entries);
         let taken = entries
             .iter()
             .map(|it| (it.name.as_str(), it.segment.as_str()));
@@ -96,11 +89,7 @@ impl ServerDirectory {
     /// Removes a server: its path has status 404 from now on. The future is ready once the calls that were open have ended, for
     /// which they have `grace`, and the connections to the server after them.
     pub fn remove(&self, name: &str, grace: Duration) -> impl Future<Output = ()> + Send + use<> {
-        let mut entries = self
-            .0
-            .entries
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut entries = lock(&self.0.entries);
         let at = entries.iter().position(|entry| entry.name == name);
         let removed = at.map(|at| entries.remove(at));
         async move {
@@ -113,6 +102,7 @@ impl ServerDirectory {
     /// Serves HTTP/1.1 on a listener until `stop` is ready. Then the servers are lame ducks for the time of the
     /// [options](mcp_revisions::http::Options::with_lame_duck). After that new calls get status 503, what is open has `grace` to
     /// finish, and gets an error after that. Then the connections to the servers end.
+    /// Dropping the future closes all connections at once.
     pub async fn serve(
         &self,
         listener: TcpListener,
@@ -150,19 +140,11 @@ impl ServerDirectory {
     }
 
     fn entries(&self) -> Vec<DirectoryEntry> {
-        let entries = self
-            .0
-            .entries
-            .read()
-            .unwrap_or_else(PoisonError::into_inner);
-        entries.clone()
+        lock(&self.0.entries).clone()
     }
 
     /// Responds to a request whose body is of one type.
-    fn respond(
-        self,
-        request: Request<Received>,
-    ) -> Boxed<'static, Result<Response<Body>, Infallible>> {
+    fn respond(&self, request: Request<Received>) -> Responding {
         let path = request.uri().path();
         let segment = path
             .strip_prefix('/')
@@ -171,8 +153,8 @@ impl ServerDirectory {
             let mut entries = self.entries().into_iter();
             entries.find(|entry| entry.segment == segment)
         });
-        if let Some(mut entry) = found {
-            return tower_service::Service::call(&mut entry.service, request);
+        if let Some(entry) = found {
+            return entry.service.respond(request);
         }
         let head = head(&request);
         let levels = || {
@@ -187,15 +169,16 @@ impl ServerDirectory {
         }
         let options = &self.0.options;
         if options.is_look(request.uri()) || options.serves_guard_document(request.uri().path()) {
-            return tower_service::Service::call(&mut self.0.front.clone(), request);
+            return self.0.front.respond(request);
         }
+        let directory = self.clone();
         boxed(async move {
             let mut checked = head;
             // The names of the servers are for clients with a token only.
-            if let Err(refused) = self.0.options.authorize(&mut checked).await {
+            if let Err(refused) = directory.0.options.authorize(&mut checked).await {
                 return Ok(*refused);
             }
-            Ok(self.index(&checked))
+            Ok(directory.index(&checked))
         })
     }
 
@@ -287,21 +270,4 @@ fn head(request: &Request<Received>) -> Parts {
     head
 }
 
-impl<B> tower_service::Service<Request<B>> for ServerDirectory
-where
-    B: http_body::Body + Send + 'static,
-    B::Data: Send,
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
-    type Response = Response<Body>;
-    type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<B>) -> Self::Future {
-        self.clone().respond(request.map(received))
-    }
-}
+mcp_revisions::tower_service!(ServerDirectory);

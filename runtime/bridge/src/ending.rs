@@ -1,11 +1,16 @@
 //! The end of a bridge: open calls have a grace, and get an error after it.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use mcp_revisions::layer::Layers;
 use mcp_revisions::sansio::server::Server;
 use mcp_revisions::serve::Handler;
-use mcp_revisions::{Boxed, errors, stdio};
+use mcp_revisions::{
+    sansio::errors,
+    service::{Boxed, lock},
+    stdio,
+};
 use mcp_wire::ErrorObject;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
@@ -63,10 +68,8 @@ impl BridgeEnding {
 
     /// Waits for the grace, or for what ends it early, and gives open calls up.
     pub(crate) async fn give_up_after(&self, grace: Duration) {
-        let early = (self.early.lock())
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
-            .unwrap_or_else(|| Box::pin(std::future::pending()));
+        let taken = lock(&self.early).take();
+        let early = taken.unwrap_or_else(|| Box::pin(std::future::pending()));
         tokio::select! {
             () = early => info!("what is still open is given up before the time is over"),
             () = tokio::time::sleep(grace) => {
@@ -116,6 +119,15 @@ impl BridgeEnding {
             () = over => Ok(()),
         };
         served.and(ended)
+    }
+
+    /// Adds a layer that gives requests up once the grace is over.
+    pub(crate) fn add_layer(self: &Arc<Self>, layers: &mut Layers) {
+        let ending = Arc::clone(self);
+        layers.add(move |message| {
+            let ending = Arc::clone(&ending);
+            async move { ending.unless_over(message.forward()).await? }
+        });
     }
 
     /// Does work for a call.

@@ -1,9 +1,10 @@
 //! Why a bridge ended, or could not begin.
 
 use std::io;
+use std::path::PathBuf;
 
-use mcp_revisions::errors;
 use mcp_revisions::sansio::client::NeededSignIn;
+use mcp_revisions::sansio::errors;
 use mcp_wire::ErrorObject;
 
 /// Why a bridge ended, or could not begin.
@@ -34,6 +35,14 @@ pub enum Error {
     Name {
         /// The name, as it was given.
         name: String,
+        /// Why, for people.
+        why: String,
+    },
+    /// A file of servers cannot be used.
+    #[error("{}: {why}", file.display())]
+    Config {
+        /// The file.
+        file: PathBuf,
         /// Why, for people.
         why: String,
     },

@@ -33,7 +33,7 @@ pub(crate) fn introduced(caller: Arc<Caller>) -> Arc<Caller> {
     }
 }
 
-/// Returns who a client is and what it can do, for its server: in its own words, which a server of its revision is sent as they
+/// Returns the identity and capabilities of a client for its server: in its own words, which a server of its revision is sent as they
 /// are.
 ///
 /// `info` takes the place of its name.
@@ -66,7 +66,7 @@ const OWN_MEMBERS: [&str; 6] = [
     "instructions",
 ];
 
-/// Returns what the bridge says of itself to clients: what its server says, in the server's own words.
+/// Returns the profile of the bridge for clients: that of its server, in the server's own words.
 pub(crate) fn introduction(facts: ServerFacts) -> Profile {
     let result = facts.result.map(|result| result.read::<Map<Json>>());
     let mut members = result.and_then(Result::ok).unwrap_or_default();
@@ -137,7 +137,7 @@ pub(crate) fn takes_tasks(caller: &Caller) -> bool {
     is_per_request(caller) && !declared["extensions"][tasks::IDENTIFIER].is_null()
 }
 
-/// Returns what is the same of two clients that the server cannot tell apart.
+/// Returns the key of clients that the server cannot tell apart.
 pub(crate) fn key(caller: &Caller, is_named: bool) -> String {
     let text = |part: &Option<Json>| part.as_ref().map_or("", Json::text).to_owned();
     let Caller {

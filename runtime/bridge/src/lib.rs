@@ -6,7 +6,7 @@
 //! [`Bridge`] joins an [`Upstream`] to its clients: [`into_service`](Bridge::into_service) makes a tower service of it for
 //! axum, hyper or a listener, [`serve_stdio`](Bridge::serve_stdio) serves one client over two streams, and
 //! [`into_proxy`](Bridge::into_proxy) makes a handler for a server of your own. [`Gateway`] joins several servers under one
-//! address.
+//! address. With feature `config`, `config::Clients` has the servers of a file, such as `mcp.json`, as one client.
 //!
 //! The upstream server is asked for the revision of each client first. Messages are then passed through without conversion.
 //!
@@ -36,14 +36,19 @@
 
 mod bridge;
 mod clients;
+#[cfg(feature = "config")]
+pub mod config;
 mod directory;
 mod ending;
 mod error;
 mod gateway;
 mod identity;
+mod layers;
 mod link;
+mod lock;
 mod losses;
 mod measures;
+mod offer;
 mod patient;
 mod proxy;
 mod rate;
@@ -59,6 +64,7 @@ pub use clients::ClientSettings;
 pub use directory::ServerDirectory;
 pub use error::Error;
 pub use gateway::{Gateway, GatewayBuilder};
+pub use lock::LockMode;
 pub use mcp_revisions::sansio::{MessageLosses, PeerRole};
 pub use proxy::Proxy;
 pub use rate::RateLimit;

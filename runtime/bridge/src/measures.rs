@@ -26,6 +26,11 @@ impl OpenServer {
         gauge!("mcp_bridge_servers", labels(name)).increment(1);
         Self(name.clone())
     }
+
+    /// Returns the name of the server, if it has one.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.0.as_deref()
+    }
 }
 
 impl Drop for OpenServer {

@@ -26,7 +26,7 @@ impl<W> Patient<W> {
         }
     }
 
-    /// Returns what came of an attempt, or that there were enough of them.
+    /// Returns the outcome of an attempt, or the error that there were enough of them.
     fn waited<T>(
         &mut self,
         context: &mut Context<'_>,

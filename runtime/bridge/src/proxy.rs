@@ -1,26 +1,26 @@
 //! The handler that passes what clients ask on to the upstream server, and its answers back.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use mcp_revisions::errors::{self, Refusal};
-use mcp_revisions::sansio::client::{Answer, Answered, Channel, Failure, OutgoingRequest};
+use mcp_revisions::core::{headers, methods};
+use mcp_revisions::layer::{Layers, MessageOutcome};
+use mcp_revisions::sansio::client::{Answer, Failure, OutgoingRequest};
+use mcp_revisions::sansio::errors::{self, Refusal};
 use mcp_revisions::sansio::server::{
     AppProfile, Caller, CustomNotification, CustomRequest, IncomingRequest, LogLevel, Notification,
 };
 use mcp_revisions::serve::{Handler, Peer, Session};
-use mcp_revisions::service::client::cache::{CacheKey, CacheUsers};
-use mcp_revisions::{ClientOperation, headers, methods};
-use mcp_revisions_core::{Lifecycle, Revision};
+use mcp_revisions::service::Error;
+use mcp_revisions_core::Lifecycle;
 use mcp_wire::{ErrorObject, Json, JsonObject, meta, printable};
-use tracing::{debug, warn};
+use tracing::warn;
 
 use crate::identity::{self, anyone};
+use crate::layers;
 use crate::link::{BridgedRequest, Rewrite};
-use crate::measures;
 use crate::servers::{Servers, Used};
 use crate::settings::BridgeSettings;
-use crate::sign_in;
 
 /// Arguments of tools that headers repeat.
 const PARAM: &str = "mcp-param-";
@@ -40,6 +40,8 @@ const NAME: usize = 256;
 pub struct Proxy {
     servers: Servers,
     settings: Arc<BridgeSettings>,
+    /// The layers around requests of clients.
+    layers: Layers,
 }
 
 impl std::fmt::Debug for Proxy {
@@ -55,116 +57,8 @@ impl Proxy {
     pub(crate) fn new(servers: Servers) -> Self {
         Self {
             settings: Arc::clone(servers.settings()),
+            layers: layers::around_requests(servers.settings()),
             servers,
-        }
-    }
-
-    /// Answers a call by a result that clients share, or by the server of its client.
-    async fn answer(
-        &self,
-        call: IncomingRequest,
-        peer: Peer,
-        rewrite: Option<Rewrite>,
-    ) -> Result<Json, ErrorObject> {
-        // A result that may be rejected for what this client would lose is asked for each time.
-        let shares = self.settings.clients.losses.rejected.is_none();
-        let key = CacheKey::of(peer.app(), call.method, &call.params).filter(|_| shares);
-        let (cache, users) = (self.settings.cache.as_ref(), CacheUsers::Several);
-        let kept = key
-            .as_ref()
-            .zip(cache)
-            .map(|(key, cache)| cache.get(key, users));
-        if let Some(Ok(result)) = kept {
-            measures::answered_from_cache(&self.settings.name);
-            return Ok(result);
-        }
-        let (result, spoken) = self.deliver(call, peer, rewrite).await?;
-        if let (Some(key), Some(cache), Some(Err(changes))) = (key, cache, kept) {
-            // A time in the result of an older server is that of the conversion.
-            let says_none = spoken.lifecycle() == Lifecycle::Handshake;
-            match self.settings.list_ttl.filter(|_| says_none) {
-                Some(ttl) => cache.keep_list(key, &result, ttl, changes),
-                None => cache.keep(key, users, &result, changes),
-            }
-        }
-        Ok(result)
-    }
-
-    /// Asks the server of a client.
-    async fn ask(
-        &self,
-        ask: OutgoingRequest,
-        asked: BridgedRequest,
-    ) -> Result<(Answered, Revision), ErrorObject> {
-        let (method, began) = (asked.method.clone(), Instant::now());
-        let (caller, session) = (Arc::clone(&asked.caller), asked.peer.session());
-        let answered = self
-            .settings
-            .clients
-            .ending
-            .unless_over(async {
-                let operation = ClientOperation::begin(&asked.method, self.settings.label());
-                let (mut spoken, caller) = (None, identity::introduced(caller));
-                let asking = async {
-                    let found = self.servers.of(&caller, &session).await;
-                    let server = found.map_err(|refused| refused.error)?;
-                    spoken = Some(server.spoken());
-                    Ok((server.ask(ask, asked).await?, server.spoken()))
-                };
-                let answered = asking.await;
-                match &answered {
-                    Ok((answered, _)) => operation.end(&answered.answer, spoken),
-                    Err(error) => operation.end(&Answer::Error(ErrorObject::clone(error)), spoken),
-                }
-                answered
-            })
-            .await?;
-        let took = began.elapsed();
-        if answered.is_ok() {
-            debug!(server = self.settings.label(), method, ?took, "answered");
-        }
-        answered
-    }
-
-    /// Asks the server of a client. If a sign-in waits for a person, the client is offered its page, and the server is asked again.
-    async fn ask_signed_in(
-        &self,
-        ask: OutgoingRequest,
-        asked: BridgedRequest,
-    ) -> Result<(Answered, Revision), ErrorObject> {
-        if self.settings.upstream.channel() == Channel::Stdio {
-            return self.ask(ask, asked).await;
-        }
-        let answered = self.ask(ask.clone(), asked.clone()).await?;
-        let page = match &answered.0.answer {
-            Answer::Failed(failure) => sign_in::needed(failure, None).and_then(|it| it.page),
-            _ => None,
-        };
-        let Some(page) = page else {
-            return Ok(answered);
-        };
-        if sign_in::offer(&asked.peer, &page, self.settings.server_name()).await {
-            self.ask(ask, asked).await
-        } else {
-            Ok(answered)
-        }
-    }
-
-    /// Returns the answer for a client.
-    fn result(&self, answer: Answer) -> Result<Json, ErrorObject> {
-        match answer {
-            Answer::Result(result) => Ok(result),
-            Answer::Error(error) | Answer::Failed(Failure::Rejected(error)) => Err(error),
-            Answer::Failed(failure) => {
-                let advice = self.settings.sign_in_advice.as_deref();
-                Err(match sign_in::needed(&failure, advice) {
-                    Some(needed) => needed.to_error(),
-                    None => errors::internal(&failure.to_string()).error,
-                })
-            }
-            Answer::InputRequired(_) => {
-                Err(errors::internal("the server asks what no client can answer").error)
-            }
         }
     }
 
@@ -198,44 +92,53 @@ impl Proxy {
         peer: Peer,
         rewrite: Option<Rewrite>,
     ) -> Result<Json, ErrorObject> {
-        let layers = &self.settings.layers;
-        if layers.is_empty() {
-            return self.answer(call, peer, rewrite).await;
-        }
-        let proxy = self.clone();
-        let answer = layers.request(call, peer, move |call, peer| async move {
-            proxy.answer(call, peer, rewrite).await
+        let (proxy, layered) = (self.clone(), self.settings.layers.around_peer(peer.clone()));
+        let answer = self.layers.request(call, peer, move |call, outcome| {
+            let (ask, asked) = proxy.outgoing(call, layered.clone(), rewrite.clone());
+            proxy.clone().send(ask, asked, outcome)
         });
         answer.await
     }
 
-    /// Answers a call of a method that no revision has by the server of its client.
-    async fn answer_custom(&self, call: CustomRequest, peer: Peer) -> Result<Json, ErrorObject> {
-        let CustomRequest {
-            method,
-            params,
-            caller,
-            progress_token,
-            ..
-        } = call;
-        let ask = request(&method, params, progress_token.as_ref());
-        let mut asked = BridgedRequest::new(&method, caller, peer);
-        asked.progress_token = progress_token;
-        self.result(self.ask(ask, asked).await?.0.answer)
+    /// Sends a request to the server of its client, and returns the result for the client.
+    async fn send(
+        self,
+        ask: OutgoingRequest,
+        asked: BridgedRequest,
+        outcome: MessageOutcome,
+    ) -> Result<Json, ErrorObject> {
+        let caller = identity::introduced(Arc::clone(&asked.caller));
+        let found = self.servers.of(&caller, &asked.peer.session()).await;
+        let server = found.map_err(|refused| refused.error)?;
+        outcome.set_revision(server.spoken());
+        match server.ask(ask, asked).await?.answer {
+            Answer::Result(result) => Ok(result),
+            Answer::Error(error) => Err(error),
+            Answer::Failed(failure) => {
+                let rejected = match &failure {
+                    Failure::Rejected(error) => Some(error.clone()),
+                    _ => None,
+                };
+                let failed = outcome.fail(Error::RequestFailed(failure));
+                Err(rejected.unwrap_or(failed))
+            }
+            Answer::InputRequired(_) => {
+                Err(errors::internal("the server requests input that no client can give").error)
+            }
+        }
     }
 
-    /// Sends a call to the server of its client. Returns what is left of the result for the client, and the revision that the
-    /// server speaks.
-    async fn deliver(
+    /// Returns the request for the server that a call becomes.
+    fn outgoing(
         &self,
         call: IncomingRequest,
         peer: Peer,
         rewrite: Option<Rewrite>,
-    ) -> Result<(Json, Revision), ErrorObject> {
+    ) -> (OutgoingRequest, BridgedRequest) {
         let IncomingRequest {
             method,
             params,
-            peer: revision,
+            revision,
             caller,
             log_level,
             progress_token,
@@ -271,17 +174,7 @@ impl Proxy {
         asked.wants_logs = log_level.is_some();
         asked.kind = kind;
         asked.rewrite = rewrite;
-        let answered = self.ask_signed_in(ask, asked).await;
-        // No client waits for the end of a stream that the bridge listens to for a session.
-        if method == methods::SUBSCRIPTIONS_LISTEN && revision.lifecycle() == Lifecycle::Handshake {
-            warn!(
-                server = self.settings.label(),
-                "the server's stream of changes has ended, and is opened again{}",
-                reason(&answered)
-            );
-        }
-        let (answered, spoken) = answered?;
-        Ok((self.result(answered.answer)?, spoken))
+        (ask, asked)
     }
 
     /// Passes a notification on.
@@ -313,17 +206,34 @@ impl Proxy {
 
 impl Handler for Proxy {
     async fn call(&self, call: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> {
-        self.call_as_part(call, peer, None).await
+        // No client waits for the end of a stream that the bridge listens to for a session.
+        let is_stream_of_bridge = call.method == methods::SUBSCRIPTIONS_LISTEN
+            && call.revision.lifecycle() == Lifecycle::Handshake;
+        let answer = self.call_as_part(call, peer, None).await;
+        if is_stream_of_bridge {
+            let why = answer.as_ref().err().map_or(String::new(), reason);
+            warn!(
+                server = self.settings.label(),
+                "the server's stream of changes has ended, and is opened again{why}"
+            );
+        }
+        answer
     }
 
     async fn custom_request(&self, call: CustomRequest, peer: Peer) -> Result<Json, ErrorObject> {
-        let layers = &self.settings.layers;
-        if layers.is_empty() {
-            return self.answer_custom(call, peer).await;
-        }
-        let proxy = self.clone();
-        let answer = layers.request(call, peer, move |call, peer| async move {
-            proxy.answer_custom(call, peer).await
+        let (proxy, layered) = (self.clone(), self.settings.layers.around_peer(peer.clone()));
+        let answer = self.layers.request(call, peer, move |call, outcome| {
+            let CustomRequest {
+                method,
+                params,
+                caller,
+                progress_token,
+                ..
+            } = call;
+            let ask = request(&method, params, progress_token.as_ref());
+            let mut asked = BridgedRequest::new(&method, caller, layered.clone());
+            asked.progress_token = progress_token;
+            proxy.clone().send(ask, asked, outcome)
         });
         answer.await
     }
@@ -372,22 +282,16 @@ impl Handler for Proxy {
     }
 }
 
-/// Returns why the request by which the bridge listens has ended, for people; empty if its server gave no reason.
-fn reason(answered: &Result<(Answered, Revision), ErrorObject>) -> String {
-    match answered.as_ref().map(|(answered, _)| &answered.answer) {
-        Ok(Answer::Failed(failure)) => format!(": {failure}"),
-        Ok(Answer::Error(error)) | Err(error) => {
-            let excerpt: String = printable(&error.message).chars().take(EXCERPT).collect();
-            format!(": {excerpt}")
-        }
-        Ok(_) => String::new(),
-    }
+/// Returns the reason of an error, for people.
+fn reason(error: &ErrorObject) -> String {
+    let excerpt: String = printable(&error.message).chars().take(EXCERPT).collect();
+    format!(": {excerpt}")
 }
 
-/// Returns what may ask back or not: a method, and the tool or prompt that it names.
+/// Returns the kind of a call: a method, and the tool or prompt that it names.
 fn kind(method: &str, params: &Json) -> String {
     let members = JsonObject::try_from(params.clone()).ok();
-    // One that is very long is no tool; it is told from others by its beginning.
+    // One that is very long is not a tool; it is told from others by its beginning.
     let name: String = members
         .and_then(|members| members.get("name")?.read::<String>().ok())
         .unwrap_or_default()

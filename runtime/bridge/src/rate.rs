@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use mcp_revisions::errors;
 use mcp_revisions::layer::LayerMessage;
+use mcp_revisions::sansio::errors;
 use mcp_revisions::sansio::server::Owner;
+use mcp_revisions::service::lock;
 use mcp_wire::{Direction, ErrorObject, Json};
 use tokio::time::Instant;
 
@@ -66,7 +67,7 @@ impl RateLimit {
     pub(crate) fn admit(&self, client: &Owner) -> Result<(), ErrorObject> {
         let (now, most) = (Instant::now(), f64::from(self.per_minute));
         let each = Duration::from_secs(60) / self.per_minute;
-        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut clients = lock(&self.clients);
         if clients.len() >= CLIENTS && !clients.contains_key(client) {
             let oldest = clients.iter().min_by_key(|(_, bucket)| bucket.at);
             if let Some(oldest) = oldest.map(|(client, _)| client.clone()) {

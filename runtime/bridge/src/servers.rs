@@ -12,14 +12,15 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use mcp_revisions::errors::Refusal;
 use mcp_revisions::http::PeerConnection;
 use mcp_revisions::sansio::client::ServerFacts;
+use mcp_revisions::sansio::errors::Refusal;
 use mcp_revisions::sansio::server::{Caller, Owner};
 use mcp_revisions::serve::Session;
+use mcp_revisions::service::lock;
 use mcp_revisions_core::{Lifecycle, Revision};
 use mcp_wire::ErrorObject;
 use tokio::sync::{OnceCell, watch};
@@ -59,7 +60,8 @@ enum ServerKey {
 
 /// A server that is started, or about to be.
 struct ServerSlot {
-    upstream: OnceCell<ServerLink>,
+    /// The server, or why it could not be started, for all that waited for it.
+    started: OnceCell<Result<ServerLink, ErrorObject>>,
     owner: Owner,
     used: Mutex<Instant>,
     /// Time that it is kept while no client uses it.
@@ -69,33 +71,37 @@ struct ServerSlot {
     /// The end of the server that made room for this one, which starts after it.
     after: Mutex<Option<JoinHandle<()>>>,
     /// Keeps it in the number of servers.
-    _open: OpenServer,
+    open: OpenServer,
 }
 
 impl ServerSlot {
+    fn link(&self) -> Option<&ServerLink> {
+        self.started.get()?.as_ref().ok()
+    }
+
     fn used(&self) -> Instant {
         *lock(&self.used)
     }
 
     /// Returns whether no client waits for anything of it: a client that uses it holds it, too.
     fn is_idle(self: &Arc<Self>) -> bool {
-        let listens = self.upstream.get().is_some_and(ServerLink::is_listened_to);
+        let listens = self.link().is_some_and(ServerLink::is_listened_to);
         Arc::strong_count(self) == 1 && !listens
     }
 
     fn has_ended(&self) -> bool {
-        self.upstream.get().is_some_and(ServerLink::has_ended)
+        self.link().is_some_and(ServerLink::has_ended)
     }
 
     /// Returns whether its server was not started, and no client waits for that.
     fn is_empty(self: &Arc<Self>) -> bool {
-        self.upstream.get().is_none() && self.is_idle()
+        self.link().is_none() && self.is_idle()
     }
 
     /// Ends its server in a task; `None` if none was started.
     fn end(&self) -> Option<JoinHandle<()>> {
-        let upstream = self.upstream.get()?;
-        Some(tokio::spawn(upstream.clone().close()))
+        let link = self.link()?;
+        Some(tokio::spawn(link.clone().close()))
     }
 }
 
@@ -217,24 +223,28 @@ impl Servers {
         let owner = session.owner();
         let key = self.key(caller, session, &owner);
         let place = self.place(key, owner)?;
-        let started = (place.upstream)
-            .get_or_try_init(|| self.start(caller, &place))
-            .await;
-        match started {
-            Ok(upstream) => Ok(Used {
-                upstream: upstream.clone(),
-                _place: place,
-            }),
-            Err(error) => {
-                warn!("{error}");
-                measures::failed_start(&self.0.settings.name, &error);
-                let response = error.to_response();
-                if let Some(only) = &self.0.only {
-                    only.send_replace(Some(Err(error)));
-                }
-                Err(response.into())
-            }
+        let starting = || async {
+            let started = self.start(caller, &place).await;
+            started.map_err(|error| self.failed(error, &place))
+        };
+        let upstream = place.started.get_or_init(starting).await.clone()?;
+        Ok(Used {
+            upstream,
+            _place: place,
+        })
+    }
+
+    /// Returns the response to all that waited for a server that could not be started. The next request starts it again.
+    fn failed(&self, error: Error, place: &ServerSlot) -> ErrorObject {
+        let settings = &self.0.settings;
+        lock(&settings.pool.open).retain(|_, one| !std::ptr::eq(&**one, place));
+        warn!(server = settings.label(), "{error}");
+        measures::failed_start(&settings.name, &error);
+        let response = error.to_response();
+        if let Some(only) = &self.0.only {
+            only.send_replace(Some(Err(error)));
         }
+        response
     }
 
     /// Starts a server on behalf of a client.
@@ -285,7 +295,7 @@ impl Servers {
         }
     }
 
-    /// Returns why the server of the one client could not be started at last.
+    /// Returns the last failure to start the server of the one client.
     pub(crate) fn failure(&self) -> Option<Error> {
         self.0.only.as_ref()?.send_replace(None)?.err()
     }
@@ -351,13 +361,13 @@ impl Servers {
             }
         }
         let place = Arc::new(ServerSlot {
-            upstream: OnceCell::new(),
+            started: OnceCell::new(),
             owner,
             used: Mutex::new(Instant::now()),
             idle,
             ends_session: !outlives,
             after: Mutex::new(after.flatten()),
-            _open: OpenServer::new(&settings.name),
+            open: OpenServer::new(&settings.name),
         });
         open.insert(key, Arc::clone(&place));
         settings.pool.begin_to_look();
@@ -409,10 +419,11 @@ fn retire(open: &mut OpenServers) {
                 place.is_idle() && (connection.is_closed() || place.used().elapsed() > place.idle)
             }
         };
+        let server = place.open.name();
         if is_gone {
-            debug!("the server of a client that is gone is ended");
+            debug!(server, "the server of a client that is gone is ended");
         } else if place.has_ended() {
-            debug!("a server that has ended by itself is forgotten");
+            debug!(server, "a server that has ended by itself is forgotten");
         } else {
             return !place.is_empty();
         }
@@ -449,11 +460,10 @@ fn evict(
     {
         session.end();
     }
-    debug!("a server that no client uses is ended for another client");
+    let server = place.open.name();
+    debug!(
+        server,
+        "a server that no client uses is ended for another client"
+    );
     Some(place.end())
-}
-
-/// Nothing that is done under a lock here leaves it half done.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,72 +1,56 @@
-//! The bridge as a tower service: one HTTP service for clients of every revision, whose servers start as clients come.
+//! A bridge or a gateway as a tower service: one HTTP service for clients of every revision, whose servers start as clients come.
 
-use std::convert::Infallible;
-use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
-use std::task::{Context, Poll};
+use std::sync::Arc;
 use std::time::Duration;
 
-use http::{Request, Response};
-use mcp_revisions::http::{self as transport, Body, Drain};
-use mcp_revisions::{Boxed, boxed, until};
+use http::Request;
+use mcp_revisions::http::{self as transport, Drain, Received, Responding};
+use mcp_revisions::service::{Boxed, boxed, until};
 use tokio::net::TcpListener;
-use tokio::task::{AbortHandle, JoinSet};
+use tokio::task::JoinSet;
 
-use crate::Proxy;
-use crate::ending::LAST_ANSWERS;
-use crate::servers::Servers;
-use crate::settings::BridgeSettings;
+use crate::ending::{BridgeEnding, LAST_ANSWERS};
 
-/// Time between two searches for idle sessions.
-const LOOK: Duration = Duration::from_secs(1);
-
-/// A bridge as a tower service; clones share its connections.
+/// A bridge or a gateway as a tower service; clones share its connections.
 ///
-/// It answers on every path, unless [`with_path`](mcp_revisions::http::Options::with_path) names one. Who may use it is decided by the options of
-/// [`with_http_options`](crate::Bridge::with_http_options), and by the layers in front of it: put a
-/// [`Principal`](mcp_revisions::http::Principal) or a [`PeerAddress`](mcp_revisions::http::PeerAddress) into the extensions
-/// of requests, so that each client has a share of the limits.
+/// It answers on every path, unless [`with_path`](mcp_revisions::http::Options::with_path) names one. Who may use it is decided by
+/// its HTTP options, and by the layers in front of it: put a [`Principal`](mcp_revisions::http::Principal) or a
+/// [`PeerAddress`](mcp_revisions::http::PeerAddress) into the extensions of requests, so that each client has a share of the limits.
 #[derive(Clone)]
 pub struct Service {
     service: transport::Service,
-    servers: Servers,
-    settings: Arc<BridgeSettings>,
-    looks: Arc<OnceLock<IdleSearch>>,
-}
-
-/// The task that ends idle sessions; it ends with this.
-struct IdleSearch(AbortHandle);
-
-impl Drop for IdleSearch {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
+    ending: Arc<BridgeEnding>,
+    /// Ends the connections to the servers.
+    close: Arc<dyn Fn() -> Boxed<'static, ()> + Send + Sync>,
 }
 
 impl std::fmt::Debug for Service {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Service")
-            .field("upstream", &self.settings.upstream)
-            .finish_non_exhaustive()
+        f.debug_tuple("Service").field(&self.service).finish()
     }
 }
 
 impl Service {
-    pub(crate) fn new(settings: Arc<BridgeSettings>) -> Self {
-        let servers = Servers::each(&settings, None);
-        let proxy = Proxy::new(servers.clone());
-        let options = settings.http.clone();
+    /// Creates the service of a bridge or gateway whose open calls end so, and whose connections to servers are ended by `close`.
+    pub(crate) fn new<C>(
+        service: transport::Service,
+        ending: &Arc<BridgeEnding>,
+        close: impl Fn() -> C + Send + Sync + 'static,
+    ) -> Self
+    where
+        C: Future<Output = ()> + Send + 'static,
+    {
         Self {
-            service: transport::Service::with_options(settings.server(), proxy, options),
-            servers,
-            settings,
-            looks: Arc::default(),
+            service,
+            ending: Arc::clone(ending),
+            close: Arc::new(move || boxed(close())),
         }
     }
 
     /// Serves HTTP/1.1 on a listener until `stop` is ready. Then the service is a lame duck for the time of its
     /// [options](mcp_revisions::http::Options::with_lame_duck). After that new calls get status 503, what is open has `grace` to
-    /// finish, and gets an error after that. Then the connections to the upstream server are closed.
+    /// finish, and gets an error after that. Then the connections to the servers are closed.
+    /// Dropping the future closes all connections at once.
     pub async fn serve(
         self,
         listener: TcpListener,
@@ -87,7 +71,7 @@ impl Service {
             let mut ending = JoinSet::new();
             let stop = async {
                 stopped.await;
-                let time = self.settings.http.lame_duck().saturating_add(grace);
+                let time = self.options().lame_duck().saturating_add(grace);
                 let service = self.clone();
                 ending.spawn(async move { service.give_up_after(time).await });
             };
@@ -110,14 +94,15 @@ impl Service {
         self.service.close();
     }
 
-    /// Ends every session and every connection to the upstream server, and waits until they have ended.
+    /// Ends every session and every connection to the servers, and waits until they have ended.
+    /// Await it to its end: dropping the future may leave servers at work.
     pub async fn shutdown(&self) {
         self.close();
         self.service.end_sessions();
-        self.servers.close().await;
+        (self.close)().await;
     }
 
-    /// Returns what the bridge is at: for metrics.
+    /// Returns the counters of the service, for metrics.
     #[must_use]
     pub fn counters(&self) -> transport::Counters {
         self.service.counters()
@@ -125,7 +110,7 @@ impl Service {
 
     /// Gives open calls up after a time.
     pub(crate) async fn give_up_after(&self, time: Duration) {
-        self.settings.clients.ending.give_up_after(time).await;
+        self.ending.give_up_after(time).await;
     }
 
     /// Accepts no calls from now on, and shuts down once none is open, or after `grace`, when they get an error.
@@ -139,24 +124,15 @@ impl Service {
         self.shutdown().await;
     }
 
-    /// Looks for idle sessions from the first request on.
-    fn begin_to_look(&self) {
-        self.looks.get_or_init(|| {
-            let service = self.service.clone();
-            let looks = tokio::spawn(async move {
-                loop {
-                    tokio::time::sleep(LOOK).await;
-                    service.end_idle_sessions();
-                }
-            });
-            IdleSearch(looks.abort_handle())
-        });
+    /// Responds to a request.
+    pub(crate) fn respond(&self, request: Request<Received>) -> Responding {
+        self.service.respond(request)
     }
 }
 
 impl Drain for Service {
     fn options(&self) -> &transport::Options {
-        &self.settings.http
+        Drain::options(&self.service)
     }
 
     fn lame_duck(&self) {
@@ -176,22 +152,4 @@ impl Drain for Service {
     }
 }
 
-impl<B> tower_service::Service<Request<B>> for Service
-where
-    B: http_body::Body + Send + 'static,
-    B::Data: Send,
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
-    type Response = Response<Body>;
-    type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<B>) -> Self::Future {
-        self.begin_to_look();
-        tower_service::Service::call(&mut self.service, request)
-    }
-}
+mcp_revisions::tower_service!(Service);

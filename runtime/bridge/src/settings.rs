@@ -9,10 +9,11 @@ use mcp_revisions::sansio::client::{Client, Options, ServerFacts};
 use mcp_revisions::sansio::server::{AppProfile, Server, TaskOptions};
 use mcp_revisions::service::client::cache::Cache;
 use mcp_revisions::{Limits, RevisionSet, http};
-use mcp_revisions_core::Revision;
+use mcp_revisions_core::{Revision, methods};
 use mcp_wire::Json;
 use tracing::warn;
 
+use crate::lock::OfferLock;
 use crate::servers::ServerPool;
 use crate::{ClientSettings, Error, Upstream, identity};
 
@@ -34,6 +35,8 @@ pub(crate) struct BridgeSettings {
     pub(crate) start_timeout: Duration,
     /// The layers around messages: the limit of requests, those of the application, the rules of tools.
     pub(crate) layers: Layers,
+    /// What people reviewed of the server; `None` if clients get all that it offers.
+    pub(crate) lock: Option<Arc<OfferLock>>,
     /// The `clientInfo` that the server is sent in place of those of clients.
     pub(crate) client_info: Option<Json>,
     /// The time that an unused server is kept.
@@ -105,6 +108,14 @@ impl BridgeSettings {
     /// Returns the name of the server in errors for its clients.
     pub(crate) fn server_name(&self) -> &str {
         self.name.as_deref().unwrap_or(self.upstream.name())
+    }
+
+    /// Returns the error of a server that does not say what it is.
+    pub(crate) fn silent(&self, spoken: Revision) -> Error {
+        self.unusable(&format!(
+            "it speaks {spoken}, and refuses `{}`: its capabilities are not known",
+            methods::SERVER_DISCOVER
+        ))
     }
 
     pub(crate) fn unusable(&self, why: &dyn std::fmt::Display) -> Error {

@@ -1,19 +1,19 @@
-//! The tools that clients see, and their names: rules of the operator, as a layer around lists and calls.
+//! The rules of an operator for the tools that clients see, and for their names, as a layer around lists and calls.
 
 use std::sync::Arc;
 
 use mcp_revisions::http::{Principal, TokenClaims};
 use mcp_revisions::layer::LayerMessage;
 use mcp_revisions::serve::Peer;
-use mcp_revisions::{errors, methods};
+use mcp_revisions::{core::methods, sansio::errors};
 use mcp_revisions_core::errors::shortened;
 use mcp_wire::{Direction, EXCERPT, ErrorObject, Json, Map, excerpt};
 use tracing::warn;
 
-/// Tells whether a client sees a tool.
+/// A function that returns whether a client sees a tool.
 type ToolFilter = dyn Fn(&str, &Peer) -> bool + Send + Sync;
 
-/// The tools of a server that clients see, their names and descriptions; all, as they are, by default.
+/// Rules for the tools of a server: which ones a client sees, and their names and descriptions. By default, all as they are.
 ///
 /// Patterns and names are those of the server, before a tool is renamed; `*` in a pattern stands for any text. A tool that a client
 /// does not see is left out of `tools/list`, and a call of it gets the error of a tool that does not exist.
@@ -31,19 +31,19 @@ type ToolFilter = dyn Fn(&str, &Peer) -> bool + Send + Sync;
 /// ```
 #[derive(Clone, Default)]
 pub struct ToolRules {
-    /// Text before the names in patterns.
+    /// The text before a name when it is compared with patterns.
     prefix: String,
-    /// Patterns of which a tool fits one; `None` if all tools are allowed.
+    /// Patterns of the tools that are allowed; `None` allows all.
     allowed: Option<Vec<String>>,
     denied: Vec<String>,
-    /// The tools that need something of the client, by patterns.
+    /// Patterns of the tools that clients see under a condition.
     conditions: Vec<(ClientCondition, String)>,
     filter: Option<Arc<ToolFilter>>,
     renamed: Map<String>,
     described: Map<String>,
 }
 
-/// A condition that a client meets to see a tool.
+/// A condition under which a client sees a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum ClientCondition {
     Scope(String),
@@ -51,7 +51,7 @@ enum ClientCondition {
 }
 
 impl ClientCondition {
-    /// Returns whether a client has it; one without an access token has nothing.
+    /// Returns whether a client meets the condition. A client without an access token has no scope.
     fn is_met(&self, peer: &Peer) -> bool {
         match self {
             Self::Scope(scope) => peer
@@ -112,14 +112,14 @@ impl ToolRules {
         }
     }
 
-    /// Sets what stands before the names of tools where patterns are compared with them, such as the `git_` of a gateway.
+    /// Sets the text before names of tools when they are compared with patterns, such as the `git_` of a gateway.
     #[must_use]
     pub fn with_prefix(mut self, prefix: &str) -> Self {
         prefix.clone_into(&mut self.prefix);
         self
     }
 
-    /// Shows the tools that fit this pattern, and of all others only those of further patterns.
+    /// Shows the tools that fit this pattern, besides those of other allowed patterns, and hides the rest.
     #[must_use]
     pub fn allow(mut self, pattern: &str) -> Self {
         self.allowed
@@ -128,14 +128,14 @@ impl ToolRules {
         self
     }
 
-    /// Shows only tools of patterns that are allowed, if there are any.
+    /// Hides all tools that fit no allowed pattern.
     #[must_use]
     pub fn allow_only(mut self) -> Self {
         self.allowed.get_or_insert_default();
         self
     }
 
-    /// Hides the tools that fit this pattern, also those that are allowed.
+    /// Hides the tools that fit this pattern, even if they are allowed.
     #[must_use]
     pub fn deny(mut self, pattern: &str) -> Self {
         self.denied.push(pattern.to_owned());
@@ -216,7 +216,7 @@ impl ToolRules {
         }
     }
 
-    /// Passes a message on: a call to the tool that it means, and the result of `tools/list` as its client sees it.
+    /// Forwards a message: a call with the server's name of the tool. The result of `tools/list` is returned as its client sees it.
     pub(crate) async fn apply(self: Arc<Self>, message: LayerMessage) -> Result<Json, ErrorObject> {
         let is_call = message.is_request() && message.direction() == Direction::ClientToServer;
         let Some(peer) = message.peer().filter(|_| is_call).cloned() else {

@@ -4,15 +4,15 @@ use std::convert::Infallible;
 use std::ffi::OsString;
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::Full;
-use mcp_revisions::Limits;
 use mcp_revisions::client_transport::Transport;
 use mcp_revisions::sansio::client::Channel;
-use mcp_revisions::service::client::{Child, Http};
+use mcp_revisions::service::client::{Child, Http, without_secrets};
+use mcp_revisions::{Limits, service::lock};
 use mcp_wire::Direction;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::process::Command;
@@ -130,7 +130,7 @@ impl Upstream {
     {
         let pair = Mutex::new(Some((input, output)));
         Self::streams(name, move || {
-            let ends = pair.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let ends = lock(&pair).take();
             let why = "these streams have been used: they serve one connection";
             std::future::ready(ends.ok_or_else(|| io::Error::other(why)))
         })
@@ -197,13 +197,4 @@ impl Upstream {
             None => transport,
         })
     }
-}
-
-/// Returns a URL without its user and its query, which may be secrets.
-pub(crate) fn without_secrets(url: &str) -> String {
-    let bare = url.split(['?', '#']).next().unwrap_or_default();
-    let (scheme, rest) = bare.split_once("://").unwrap_or(("http", bare));
-    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    let host = authority.rsplit('@').next().unwrap_or_default();
-    format!("{scheme}://{host}{path}")
 }

@@ -15,7 +15,7 @@ use mcp_revisions::sansio::server::{
     CustomNotification, CustomRequest, IncomingRequest, Notification, Profile, Server,
 };
 use mcp_revisions::serve::{Handler, Peer, Session};
-use mcp_revisions::{Revision, RevisionSet, errors, http, stdio};
+use mcp_revisions::{Revision, RevisionSet, http, sansio::errors, stdio};
 use serde_json::{Value, json};
 
 #[tokio::main(flavor = "current_thread")]
@@ -52,14 +52,14 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     match rounds {
         true => {
             serve(
-                Server::new(Revision::LATEST, profile)?.serving(served),
+                Server::new(Revision::LATEST, profile)?.with_revisions(served),
                 port,
             )
             .await
         }
         false => {
             serve(
-                Server::new(Revision::V2025_11_25, profile)?.serving(served),
+                Server::new(Revision::V2025_11_25, profile)?.with_revisions(served),
                 port,
             )
             .await

@@ -10,6 +10,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use mcp_revisions::service::lock;
+
 /// Time that the end of the program waits for texts that are still queued.
 pub(crate) const FLUSH: Duration = Duration::from_secs(1);
 
@@ -113,7 +115,7 @@ impl Background {
 
 impl SharedQueue {
     fn lock(&self) -> MutexGuard<'_, TextQueue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.queue)
     }
 
     /// Writes texts as they come, for as long as the program runs.
@@ -224,7 +226,7 @@ impl Destination {
 
     /// Writes a text, after the line of `gap` if lines are missing before it, and returns how many lines of it failed.
     fn write(&self, text: Option<&str>) -> u64 {
-        let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut output = lock(&self.output);
         let mut prefix = String::new();
         if output.is_cut {
             prefix.push('\n');
@@ -259,7 +261,7 @@ impl Destination {
     }
 }
 
-/// Returns how many lines a text has.
+/// Returns the number of lines of a text.
 fn lines(text: &str) -> u64 {
     text.matches('\n').count() as u64
 }
@@ -293,7 +295,7 @@ impl Target {
     }
 }
 
-/// Returns how records and loss logs are opened: new ones are readable by their owner only, and each text goes to the end, also of
+/// Returns the options for records and loss logs: new ones are readable by their owner only, and each text goes to the end, also of
 /// a file that a program for rotation has emptied.
 fn options() -> OpenOptions {
     let mut options = OpenOptions::new();

@@ -205,7 +205,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<SubcommandOutcome> {
     })
 }
 
-/// Returns why two protocols are not converted into each other, with the release that a candidate became.
+/// Returns the error of two protocols that are not converted into each other, with the release that a candidate became.
 fn takes_no_part(error: &ConversionError, from: Protocol, to: Protocol) -> anyhow::Error {
     let ends = [("from", from.revision()), ("to", to.revision())];
     let mut releases = ends.iter().filter_map(|(option, end)| {

@@ -1,12 +1,12 @@
-//! `mcp-rev list`: the types and the methods that the other subcommands can name.
+//! `mcp-rev list`: the revisions, types and methods that the other subcommands can name.
 
 use std::fmt::Write as _;
 
 use clap::{Args, ValueEnum};
 
 use mcp_revisions_core::Protocol;
-use mcp_revisions_core::{Extension, Revision};
-use mcp_wire::{Direction, MethodInfo};
+use mcp_revisions_core::{Extension, Lifecycle, Revision};
+use mcp_wire::{Direction, ExtensionStage, MethodInfo};
 use serde_json::{Value, json};
 
 use crate::SubcommandOutcome;
@@ -15,9 +15,9 @@ use crate::SubcommandOutcome;
 pub(crate) struct Arguments {
     /// Subject of the list
     what: ListSubject,
-    /// Protocol revision, or an extension: `tasks` [default: the latest release]
-    #[arg(value_name = "ID", default_value_t = Revision::LATEST.into(), hide_default_value = true)]
-    of: Protocol,
+    /// Protocol revision, or an extension: `tasks`; not for `revisions` [default: the latest release]
+    #[arg(value_name = "ID")]
+    of: Option<Protocol>,
     /// Print one JSON object per name
     #[arg(long)]
     json: bool,
@@ -25,6 +25,8 @@ pub(crate) struct Arguments {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum ListSubject {
+    /// Revisions with lifecycle and status, and extensions with the stage of their lifecycle
+    Revisions,
     /// Definitions of the schema and of its extensions, for --type
     Types,
     /// Methods with sender, kind, params and result, for --method
@@ -32,14 +34,24 @@ enum ListSubject {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<SubcommandOutcome> {
+    let of = match (arguments.what, arguments.of) {
+        (ListSubject::Revisions, None) => return Ok(revisions(arguments.json)),
+        (ListSubject::Revisions, Some(of)) => {
+            anyhow::bail!(
+                "`list revisions` lists them all: leave `{of}` out, or list its `types` or `methods`"
+            )
+        }
+        (_, of) => of.unwrap_or(Revision::LATEST.into()),
+    };
     // A revision is listed with the extensions that rest on it.
-    let (types, methods, added) = match arguments.of {
+    let (types, methods, added) = match of {
         Protocol::Revision(revision) => (revision.types(), revision.methods(), Some(revision)),
         Protocol::Extension(extension) => (extension.types, extension.methods, None),
     };
     let added = || added.into_iter().flat_map(Extension::of);
     let mut text = String::new();
     match arguments.what {
+        ListSubject::Revisions => {}
         ListSubject::Types => {
             let added = added().flat_map(|extension| extension.types);
             let definitions = types.iter().chain(added).filter(|ty| ty.definition);
@@ -55,7 +67,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<SubcommandOutcome> {
             }
         }
         ListSubject::Methods => {
-            let own = match arguments.of {
+            let own = match of {
                 Protocol::Revision(_) => None,
                 Protocol::Extension(extension) => Some(extension),
             };
@@ -92,7 +104,58 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<SubcommandOutcome> {
     Ok(SubcommandOutcome { text, code: 0 })
 }
 
-/// Returns which side sends a message to which: of an extension, by its roles.
+/// Lists the revisions and the states of extensions, oldest first.
+fn revisions(json: bool) -> SubcommandOutcome {
+    let own = Revision::ALL.iter().map(|of| {
+        json!({
+            "id": of.to_string(),
+            "protocolVersion": of.protocol_version(),
+            "lifecycle": match of.lifecycle() {
+                Lifecycle::Handshake => "handshake",
+                Lifecycle::PerRequest => "per-request",
+            },
+            "status": of.status().to_string(),
+        })
+    });
+    let added = Extension::ALL.iter().map(|of| {
+        json!({
+            "id": of.name,
+            "identifier": of.identifier,
+            "state": of.state,
+            "revision": of.revision.to_string(),
+            "status": of.status.to_string(),
+            "stage": of.stage.map(ExtensionStage::as_str),
+            "stageSince": of.stage_since,
+        })
+    });
+    let mut text = String::new();
+    for row in own.chain(added) {
+        if json {
+            let _ = writeln!(text, "{row}");
+            continue;
+        }
+        let cell = |name: &str| row[name].as_str().unwrap_or_default();
+        let (first, second) = match cell("identifier") {
+            "" => (cell("protocolVersion"), cell("lifecycle").to_owned()),
+            identifier => (identifier, format!("on {}", cell("revision"))),
+        };
+        let stage = [", ", cell("stage"), " since ", cell("stageSince")];
+        let stage = match (cell("stage"), cell("stageSince")) {
+            ("", _) => String::new(),
+            (_, "") => stage[..2].concat(),
+            _ => stage.concat(),
+        };
+        let _ = writeln!(
+            text,
+            "{:13}  {first:30}  {second:13}  {}{stage}",
+            cell("id"),
+            cell("status"),
+        );
+    }
+    SubcommandOutcome { text, code: 0 }
+}
+
+/// Returns the sender and the receiver of a message: of an extension, by its roles.
 fn direction(method: &MethodInfo, extension: Option<&Extension>) -> String {
     match extension.map(|extension| (extension.roles, method.direction)) {
         None => method.direction.to_string(),

@@ -179,7 +179,7 @@ fn printed(text: &str, code: u8, has_colours: bool) -> ExitCode {
         .write_all(text.as_bytes())
         .and_then(|()| stdout.flush())
     {
-        // A reader that has seen enough, as `head` does, is no failure.
+        // A reader that has seen enough, as `head` does, is not a failure.
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             stderr::print_error(format_args!("cannot write the output: {error}"));
             OUTPUT_FAILED.into()

@@ -72,7 +72,7 @@ pub(crate) fn completions(arguments: &Completions) -> SubcommandOutcome {
         "mcp-rev",
         &mut script,
     );
-    // The script for bash names its states after a program without `-`, and looks for them with it.
+    // The script for bash names its states without the `-` of the program, and looks them up with it.
     let script = String::from_utf8_lossy(&script).replace("mcp__subcmd__rev", "mcp__rev");
     SubcommandOutcome {
         text: script,

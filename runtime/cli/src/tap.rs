@@ -145,8 +145,8 @@ async fn tapped(
         );
     });
     let id = child.id();
-    let status = match signals.forwarded(id, passed).await {
-        Some(_) => signals.forwarded(id, child.wait()).await,
+    let status = match signals.forward_during(id, passed).await {
+        Some(_) => signals.forward_during(id, child.wait()).await,
         None => None,
     };
     let status = match status {

@@ -47,7 +47,7 @@ pub struct Context {
     policy: UnknownFields,
     session: Option<Arc<Session>>,
     supplied: Option<(Adapter, Json)>,
-    /// Whether what is left to the session is no loss.
+    /// Whether what is left to the session is not a loss.
     knows_session: bool,
     step: &'static str,
     root: Vec<LossSegment>,
@@ -119,7 +119,7 @@ impl Context {
         self.policy
     }
 
-    /// Returns what is known from the handshake.
+    /// Returns the facts of the handshake.
     pub fn session(&self) -> &Session {
         self.session.as_deref().unwrap_or(&UNKNOWN)
     }
@@ -327,7 +327,7 @@ impl Context {
     /// Returns the members of an opaque object.
     ///
     /// # Errors
-    /// A name that stands there twice, or that is no text: its meaning would be ambiguous.
+    /// A name that stands there twice, or that is not a text: its meaning would be ambiguous.
     pub fn open(&self, value: JsonObject) -> Result<Extra, Stop> {
         value.read().map_err(|error| {
             self.reject(&UNREADABLE, ErrorObject::INVALID_PARAMS, &error.to_string())

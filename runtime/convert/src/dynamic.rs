@@ -259,7 +259,7 @@ impl Tables {
             .ok_or_else(|| no_counterpart(from.1, self.id(to.0), cx))
     }
 
-    /// Returns what another revision calls a method: its own name, unless a rule of a pair between the two renames it.
+    /// Returns the name of a method in another revision: the same, unless a rule of a pair between the two renames it.
     #[must_use]
     pub fn method_name<'m>(
         &self,
@@ -327,7 +327,7 @@ impl Tables {
         }
     }
 
-    /// Returns why a result that does not read is refused: it is of a type that the next revision down cannot know.
+    /// Returns the refusal of a result that does not read: it is of a type that the next revision down cannot know.
     fn open_result(
         &self,
         subject: Subject<'_>,

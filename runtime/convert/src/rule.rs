@@ -110,13 +110,13 @@ impl Rule {
         self.id
     }
 
-    /// Returns why it is so.
+    /// Returns the reason of the rule.
     #[must_use]
     pub const fn reason(&self) -> &'static str {
         self.reason
     }
 
-    /// Returns how much a value matters that is lost by it.
+    /// Returns the severity of a loss by the rule.
     pub(crate) fn severity_of(
         &self,
         lesser: bool,

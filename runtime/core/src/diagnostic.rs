@@ -30,6 +30,7 @@ struct Origin {
 
 impl Diagnostic {
     /// Creates the diagnostic of a failed read of the part that stands at `pointer`.
+    #[doc(hidden)]
     #[must_use]
     pub fn of_error(pointer: &str, error: &Error) -> Self {
         let whole = Self {
@@ -46,6 +47,7 @@ impl Diagnostic {
     }
 
     /// Creates the diagnostic of a part that is not what it has to be.
+    #[doc(hidden)]
     #[must_use]
     pub fn new(pointer: &str, expected: String, found: String) -> Self {
         let place = match pointer {
@@ -115,6 +117,7 @@ pub type Conversion<T> = Result<(T, Vec<Loss>), ConversionError>;
 
 /// Why a conversion gave no value.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ConversionError {
     /// The conversion needs the state of a connection: an adapter has it.
     #[error("{0}")]
@@ -173,6 +176,7 @@ impl ConversionError {
     }
 
     /// Returns the error of a subject that was not converted.
+    #[doc(hidden)]
     #[must_use]
     pub fn of_subject(subject: Subject<'_>, failure: Failure) -> Self {
         match failure {

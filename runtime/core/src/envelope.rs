@@ -18,7 +18,7 @@ pub struct ReadMessages<'t> {
 /// Reads a text as a message or a batch.
 ///
 /// # Errors
-/// A text that is neither; an element of a batch that is no message has its error in its place.
+/// A text that is neither; an element of a batch that is not a message has its error in its place.
 pub fn read_messages(text: &str) -> Result<ReadMessages<'_>, Diagnostic> {
     let whole = look("", text)?;
     if whole.kind != MessageKind::Batch {

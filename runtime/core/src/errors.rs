@@ -78,8 +78,7 @@ pub fn invalid_params(why: &str) -> Box<Refusal> {
 }
 
 /// Makes the error of a required key of `_meta` that is missing or has an invalid value.
-#[must_use]
-pub fn missing_meta(key: &str, served: RevisionSet) -> Box<Refusal> {
+pub(crate) fn missing_meta(key: &str, served: RevisionSet) -> Box<Refusal> {
     let mut refusal = Refusal::new(
         ErrorObject::INVALID_PARAMS,
         400,
@@ -99,16 +98,17 @@ pub fn header_mismatch(why: &str) -> Box<Refusal> {
 }
 
 /// Makes the error of a claimed revision that is not served; `data` has those that are, latest first.
-#[must_use]
-pub fn unsupported_version(requested: &str, served: RevisionSet) -> Box<Refusal> {
+pub(crate) fn unsupported_version(requested: &str, served: RevisionSet) -> Box<Refusal> {
     unsupported(UNSUPPORTED_PROTOCOL_VERSION, requested, served)
 }
 
 /// Makes the error [`unsupported_version`] of a server that has only the handshake lifecycle.
 ///
 /// Its code is the one that such servers use: a client that probes would take -32022 for the per-request lifecycle.
-#[must_use]
-pub fn unsupported_by_handshake_server(requested: &str, served: RevisionSet) -> Box<Refusal> {
+pub(crate) fn unsupported_by_handshake_server(
+    requested: &str,
+    served: RevisionSet,
+) -> Box<Refusal> {
     unsupported(ErrorObject::INVALID_PARAMS, requested, served)
 }
 

@@ -1,4 +1,4 @@
-//! A front: the thin core in front of one server of one revision, for one client of any, with what it has to remember.
+//! The core in front of a server: the session and the unanswered requests of one client.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,30 +22,28 @@ use crate::route::Route;
 use crate::rows::has_method;
 use crate::translate::{TextDirection, Translator};
 
-/// Most requests of both sides that wait for their responses; one more is answered with an error.
-const MOST_PENDING: usize = 1024;
-/// Most bytes of ids and methods of requests that wait.
-const PENDING_BYTES: usize = 1 << 20;
-/// Bytes of the responses to a batch after which they go out, in more than one array.
+/// Maximum number of unanswered requests of both sides; one more gets an error.
+const MAX_PENDING: usize = 1024;
+/// Maximum number of bytes of their ids and methods.
+const MAX_PENDING_BYTES: usize = 1 << 20;
+/// Number of bytes of responses to a batch that are sent before the last of them is there.
 const BATCH_BYTES: usize = 4 << 20;
 
-/// A message that a [`Front`] gives out.
+/// A message to send, to one of the two sides of a [`Front`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FrontOutput {
     /// A message for the other side.
     Forward(String),
-    /// The answer to the side that the message came from.
+    /// A message for the side that the last text came from.
     Reply(String),
 }
 
-/// The core in front of a server that speaks one revision, for one client that speaks any.
+/// The core in front of a server of one revision, for one client of any revision. It holds the revision of the client's session,
+/// and the id and method of at most 1,024 unanswered requests.
 ///
-/// It answers `initialize`, `server/discover` and, where the server's revision has none, `ping`; its user has opened the
-/// session with the server, if the revision has sessions. Each message of either side goes in as text, and the outputs are
-/// sent. A request has one response: that of the other side, or an error where there can be none. Of a batch the responses
-/// are one array.
-///
-/// It remembers the revision of the session and, of at most 1,024 requests at a time, the id and the method.
+/// The caller opens the session with the server, if its revision has sessions, hands in each message of either side as text,
+/// and sends the outputs. A front answers `initialize`, `server/discover` and, where the server's revision has none, `ping`. Each
+/// request gets one response: that of the other side, or an error if there can be none. The responses to a batch are one array.
 #[derive(Debug)]
 pub struct Front {
     translator: Translator,
@@ -90,7 +88,7 @@ impl Front {
     /// Creates the front of a server that speaks `own`, one of [`Revision::CONVERTED`], and has this profile.
     ///
     /// # Errors
-    /// A profile that is not valid in that revision, or that another one has no words for.
+    /// Returns an error if the profile is not valid in that revision, or cannot be converted to another one.
     pub fn new(own: Revision, profile: Profile) -> Result<Self, ProfileError> {
         Ok(Self {
             introductions: Introductions::new(profile, own)?,
@@ -109,24 +107,24 @@ impl Front {
 
     /// Sets the revisions that clients may speak [default: all].
     #[must_use]
-    pub fn serving(self, served: RevisionSet) -> Self {
+    pub fn with_revisions(self, served: RevisionSet) -> Self {
         Self { served, ..self }
     }
 
-    /// Returns what the messages of the last text lost.
+    /// Returns the losses of the messages in the last text.
     #[must_use]
     pub fn losses(&self) -> &[Loss] {
         &self.losses
     }
 
-    /// Returns lines for the log about the last text: messages that went nowhere, such as a notification that the other side
+    /// Returns lines for the log about the last text: messages that were dropped, such as a notification that the other side
     /// does not have or a response to no request, and ids that were spelled in another way.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// Takes a text of the client: a message or a batch.
+    /// Takes a text of the client, a message or a batch, and returns the messages to send.
     pub fn from_client(&mut self, text: &str) -> Vec<FrontOutput> {
         let message = match self.look(text, Sender::Server) {
             Ok(message) => message,
@@ -144,7 +142,7 @@ impl Front {
         }
     }
 
-    /// Takes a text of the server: a message or a batch.
+    /// Takes a text of the server, a message or a batch, and returns the messages to send.
     pub fn from_server(&mut self, text: &str) -> Vec<FrontOutput> {
         match self.look(text, Sender::Client) {
             Ok(message) if message.kind == MessageKind::Batch => {
@@ -159,7 +157,7 @@ impl Front {
         }
     }
 
-    /// Looks at a text, and forgets what was noted about the one before.
+    /// Peeks at a text, and clears the losses and notes of the one before.
     fn look<'t>(
         &mut self,
         text: &'t str,
@@ -217,7 +215,7 @@ impl Front {
         self.answer(message, result.unwrap_or_default().text(), None)
     }
 
-    /// Takes each message of a batch.
+    /// Handles each message of a batch.
     fn client_batch(&mut self, batch: &Peeked<'_>, revision: Revision) -> Vec<FrontOutput> {
         if batch.elements().next().is_none() {
             let error = errors::invalid_request("a batch without messages").error;
@@ -309,8 +307,8 @@ impl Front {
         let key = (sender, id);
         let refused = if self.pending.contains_key(&key) {
             Some("a request with that id waits for its response")
-        } else if self.pending.len() >= MOST_PENDING
-            || self.pending_bytes.saturating_add(bytes) > PENDING_BYTES
+        } else if self.pending.len() >= MAX_PENDING
+            || self.pending_bytes.saturating_add(bytes) > MAX_PENDING_BYTES
         {
             Some("too many requests wait for their responses")
         } else {
@@ -352,7 +350,7 @@ impl Front {
         if method == methods::NOTIFICATIONS_CANCELLED {
             let given = message.param("requestId");
             let id = given.and_then(|id| id.read::<RequestId>().ok());
-            // No response has to come any more: that of a batch goes out without it.
+            // A cancelled request needs no response: its batch may be complete without it.
             let taken = id.and_then(|id| self.take(sender, &id));
             if let Some(batch) = taken.and_then(|(_, pending)| pending.batch) {
                 outputs.extend(self.complete(batch, FrontOutput::Reply));
@@ -365,7 +363,7 @@ impl Front {
         outputs
     }
 
-    /// Forwards the response to a request of this sender; one that cannot be converted as an error, for its sender waits.
+    /// Forwards the response to a request of `asked_by`, as an error if it cannot be converted.
     fn response(&mut self, message: &Peeked<'_>, asked_by: Sender) -> Vec<FrontOutput> {
         let id = message.id.and_then(|id| id.to_id());
         let Some((id, pending)) = id.as_ref().and_then(|id| self.take(asked_by, id)) else {
@@ -410,7 +408,7 @@ impl Front {
             .collect()
     }
 
-    /// Takes the request that a response answers or a cancellation names; the id may be spelled as the other kind.
+    /// Removes the request that a response answers or a cancellation names; a number may be spelled as a string, and a string as a number.
     fn take(&mut self, sender: Sender, id: &RequestId) -> Option<(RequestId, ForwardedRequest)> {
         let mut key = (sender, id.clone());
         if !self.pending.contains_key(&key) {
@@ -501,7 +499,7 @@ impl Front {
         }
     }
 
-    /// Keeps the replies to messages of a batch until all are there, and returns what else goes out.
+    /// Adds replies to their batch, and returns the other outputs.
     fn collect(&mut self, number: u64, outputs: Vec<FrontOutput>) -> Vec<FrontOutput> {
         let Some(batch) = self.batches.get_mut(&number) else {
             return outputs;
@@ -516,7 +514,7 @@ impl Front {
         outputs.into_iter().filter_map(keep).collect()
     }
 
-    /// Returns the responses to a batch as one array, once none is to come or they are large.
+    /// Returns the responses to a batch as one array, once the last is there or they are large.
     fn complete(&mut self, number: u64, output: fn(String) -> FrontOutput) -> Option<FrontOutput> {
         let batch = self.batches.get_mut(&number)?;
         let bytes: usize = batch.answers.iter().map(String::len).sum();
@@ -698,11 +696,11 @@ mod tests {
         initialize(&mut front, "2025-06-18");
         let ask = |id: &str| format!(r#"{{"jsonrpc":"2.0","id":"{id}","method":"ping"}}"#);
         is(
-            front.from_client(&ask(&"x".repeat(PENDING_BYTES))),
+            front.from_client(&ask(&"x".repeat(MAX_PENDING_BYTES))),
             'r',
             &["too many"],
         );
-        for id in 0..MOST_PENDING {
+        for id in 0..MAX_PENDING {
             is(front.from_client(&ask(&id.to_string())), 'f', &[]);
         }
         is(front.from_client(&ask("more")), 'r', &["too many"]);

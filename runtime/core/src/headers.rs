@@ -74,7 +74,7 @@ impl<'a> Headers<'a> {
     ///
     /// # Errors
     /// -32020 with status 400, which names the header.
-    pub fn agree_with(&self, message: &Peeked<'_>) -> Result<(), Box<Refusal>> {
+    pub(crate) fn agree_with(&self, message: &Peeked<'_>) -> Result<(), Box<Refusal>> {
         if let Some(name) = self.conflict {
             return Err(errors::header_mismatch(&format!(
                 "{name} came twice with different values"

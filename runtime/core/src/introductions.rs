@@ -98,6 +98,7 @@ impl Introductions {
     }
 
     /// Replaces the capabilities of each revision.
+    #[doc(hidden)]
     pub fn change_capabilities(&mut self, change: impl Fn(Revision, &Json) -> Json) {
         for one in &mut self.all {
             one.capabilities = change(one.revision, &one.capabilities);
@@ -110,25 +111,29 @@ impl Introductions {
             .find(|one| one.revision.same_types(revision))
     }
 
-    /// Returns what a revision has no words for, and what is not valid in the profile.
+    /// Returns the losses of the profile in a revision, and its parts that are not valid.
+    #[doc(hidden)]
     #[must_use]
     pub fn losses(&self, revision: Revision) -> &[Loss] {
         self.in_revision(revision).map_or(&[], |one| &one.losses)
     }
 
     /// Returns the `ServerCapabilities` in a revision.
+    #[doc(hidden)]
     #[must_use]
     pub fn capabilities(&self, revision: Revision) -> Option<&Json> {
         self.in_revision(revision).map(|one| &one.capabilities)
     }
 
     /// Returns whether the server declares log notifications in a revision.
+    #[doc(hidden)]
     #[must_use]
     pub fn logs(&self, revision: Revision) -> bool {
         self.in_revision(revision).is_some_and(|one| one.logs)
     }
 
     /// Returns the `Implementation` in a revision; `None` if it is [nameless](Profile::nameless) where no name is needed.
+    #[doc(hidden)]
     #[must_use]
     pub fn info(&self, revision: Revision) -> Option<&Json> {
         let is_needed = revision.lifecycle() == Lifecycle::Handshake;

@@ -55,6 +55,7 @@ mod protocol;
 mod revision_set;
 mod route;
 mod rows;
+#[doc(hidden)]
 pub mod translate;
 
 pub use diagnostic::{Conversion, ConversionError, Diagnostic};
@@ -72,7 +73,15 @@ pub use protocol::Protocol;
 pub use revision_set::RevisionSet;
 pub use route::Route;
 
-pub use mcp_revisions_tables::*;
+pub use mcp_revisions_tables::types::*;
+pub use mcp_revisions_tables::values::convert_value;
+pub use mcp_revisions_tables::{
+    Adapter, Change, Context, Dropped, Extension, Failure, Lifecycle, Loss, Outcome, Part,
+    ProtocolHeader, ProtocolRule, Rejected, RequiresState, Revision, Rule, Session, Severity,
+    Status, Subject, UnknownFields, UnknownRevision, Versioned, extensions, methods,
+};
+#[doc(hidden)]
+pub use mcp_revisions_tables::{Tables, values};
 pub use mcp_wire::{ErrorObject, Json, MessageKind, Peeked, Unreadable, peek};
 
 /// Files of messages and definitions for the program `mcp-rev`: no part of what a server or a gateway needs.

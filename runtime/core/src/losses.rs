@@ -65,6 +65,7 @@ impl LossHook {
     }
 
     /// Adds a hook, which is called before the one that stands.
+    #[doc(hidden)]
     #[must_use]
     pub fn behind(self, first: impl Fn(&MessageLosses<'_>) + Send + Sync + 'static) -> Self {
         Self::new(move |message| {
@@ -74,6 +75,7 @@ impl LossHook {
     }
 
     /// Calls the hook with the losses of a message.
+    #[doc(hidden)]
     pub fn tell_losses(
         &self,
         peer: PeerRole,
@@ -93,6 +95,7 @@ impl LossHook {
     }
 
     /// Calls the hook with a notification that no peer of this role and revision gets, by this rule.
+    #[doc(hidden)]
     pub fn tell_dropped(&self, peer: (PeerRole, Revision), method: &str, rule: &'static str) {
         let dropped = ConversionError::Dropped(Dropped {
             rule,

@@ -252,7 +252,7 @@ pub(crate) fn called(mut members: Extra, name: &str, params: Json) -> Json {
     Json::of(&members)
 }
 
-/// Returns what a place on the way calls a method.
+/// Returns the name of a method at a place of the route.
 pub(crate) fn name_at<'m>(
     route: &Route,
     at: usize,

@@ -66,7 +66,7 @@ pub fn negotiate(
 }
 
 impl Negotiation {
-    /// Returns what the message is in a session of this revision, or outside of any.
+    /// Returns the kind and revision of the message in a session of this revision, or outside of any.
     ///
     /// # Errors
     /// The error to answer with, if the message is a request.
@@ -233,7 +233,7 @@ fn negotiate_request(
     Ok(RevisionEvidence::InSession(otherwise))
 }
 
-/// Returns what a message is that claims this revision: with a handshake it is its session's, where it names one.
+/// Returns the evidence of a message that claims this revision: with a handshake it is its session's, if it names one.
 fn of_claim(revision: Revision) -> RevisionEvidence {
     match revision.lifecycle() {
         Lifecycle::PerRequest => RevisionEvidence::Known(NegotiatedMessage::Single(revision)),
@@ -300,7 +300,7 @@ fn negotiate_unanswered(
     negotiate_handshake(around, otherwise).map(RevisionEvidence::InSession)
 }
 
-/// Returns what a message is outside of a session: of the header's revision, else of one that has no such header, else of what
+/// Returns the revision of a message outside of a session: that of the header, else one that has no such header, else that of what
 /// else there is; `None` if nothing is served.
 fn negotiate_handshake(
     around: Around<'_>,

@@ -17,6 +17,7 @@ pub enum Protocol {
 
 impl Protocol {
     /// Returns the revision that it is, or rests on.
+    #[doc(hidden)]
     #[must_use]
     pub fn revision(self) -> Revision {
         match self {
@@ -26,6 +27,7 @@ impl Protocol {
     }
 
     /// Returns its methods.
+    #[doc(hidden)]
     #[must_use]
     pub fn methods(self) -> &'static [MethodInfo] {
         match self {
@@ -35,6 +37,7 @@ impl Protocol {
     }
 
     /// Returns the type of this name.
+    #[doc(hidden)]
     #[must_use]
     pub fn type_named(self, name: &str) -> Option<&'static TypeInfo> {
         match self {
@@ -44,6 +47,7 @@ impl Protocol {
     }
 
     /// Returns its types.
+    #[doc(hidden)]
     #[must_use]
     pub fn types(self) -> &'static [TypeInfo] {
         match self {
@@ -53,6 +57,7 @@ impl Protocol {
     }
 
     /// Returns its name in errors: `revision 2025-06-18`, `extension tasks`.
+    #[doc(hidden)]
     #[must_use]
     pub fn title(self) -> String {
         match self {

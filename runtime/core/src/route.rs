@@ -190,12 +190,13 @@ impl Route {
         self.type_named(self.from, name).map(|ty| ty.name)
     }
 
-    /// Returns what a method of the beginning is called at another place.
+    /// Returns the name at another place of a method of the first one.
     pub(crate) fn method_name<'m>(&self, method: &'m str, sender: Direction, at: usize) -> &'m str {
         self.tables.method_name(method, Some(sender), self.from, at)
     }
 
     /// Returns whether nothing has to be converted: both ends have the same types.
+    #[doc(hidden)]
     #[must_use]
     pub fn is_untouched(&self) -> bool {
         self.from == self.to

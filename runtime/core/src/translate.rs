@@ -1,10 +1,10 @@
-//! Texts on their way between an application's revision and that of its peer, both ways: what the connections of
-//! `mcp-revisions-sansio` convert by. Another author has [`Front`](crate::Front) and [`convert_message`](crate::convert_message).
+//! Conversions between an application's revision and that of its peer, in both directions, for the connections of
+//! `mcp-revisions-sansio`. Other programs use [`Front`](crate::Front) and [`convert_message`](crate::convert_message).
 //!
-//! A text of the application's own revision is handed on as it is: its reader checks it.
+//! A text of the application's own revision is not converted: its reader checks it.
 //!
-//! Inside an endpoint each method has the name that the application's revision has for it; a peer's name for it stands
-//! only on the wire, and [`Translator::app_name`] and [`Translator::peer_name`] lead from the one to the other.
+//! Inside an endpoint each method has its name in the application's revision, and on the wire that of the peer's.
+//! [`Translator::app_name`] and [`Translator::peer_name`] convert the names.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::profile::Profile;
 use crate::route::Route;
 pub use crate::rows::{find_method, has_method, known_method};
 
-/// The conversions of one end: between its application and its peers.
+/// The conversions of an endpoint. It holds the revision of the application, the policies for losses, and the facts of the session.
 #[derive(Debug, Clone)]
 pub struct Translator {
     /// The revision of the application.
@@ -30,13 +30,13 @@ pub struct Translator {
     pub own: Direction,
     /// The policy for fields that an older revision does not name.
     pub policy: UnknownFields,
-    /// The client's description of itself, in the latest revision: for its requests on the way up.
+    /// The client's identity and capabilities, in the latest revision, for its requests on the way up.
     pub session: Option<Arc<Session>>,
     /// The hook for messages that lost something.
     pub on_loss: LossHook,
-    /// The least severity of a loss for which a request or a response is refused; `None` for none.
+    /// The least severity of a loss that refuses a request or a response; `None` refuses none.
     pub rejected: Option<Severity>,
-    /// The source of ids that no later message names; `None` where it has none.
+    /// The source of ids that no later message names; it may have none.
     pub fresh_id: fn() -> Option<Arc<str>>,
 }
 
@@ -49,11 +49,11 @@ pub enum TextDirection {
     Out,
 }
 
-/// The params that a message without any stands for.
+/// The params of a message that has none.
 pub const NO_PARAMS: &str = "{}";
 
 impl Translator {
-    /// Creates the conversions of an end whose requests go this way.
+    /// Creates the conversions of an endpoint whose requests have this direction.
     #[must_use]
     pub fn new(app: Revision, own: Direction) -> Self {
         Self {
@@ -94,7 +94,7 @@ impl Translator {
         mcp_revisions_tables::values::method_name(method, sender, self.app, peer)
     }
 
-    /// Returns whether a revision answers a client's request of that method with `input_required` where it wants to know more.
+    /// Returns whether a server of a revision may answer a request of that method with `input_required`.
     #[must_use]
     pub fn may_ask_back(&self, revision: Revision, method: &str) -> bool {
         let (sender, kind) = (Direction::ClientToServer, MethodKind::Request);
@@ -105,7 +105,7 @@ impl Translator {
     /// Converts the params of a request or a notification.
     ///
     /// # Errors
-    /// Params that are not valid, and a message that the other revision does not have.
+    /// Returns an error for params that are not valid, and for a message that the other revision does not have.
     pub fn params(
         &self,
         way: TextDirection,
@@ -120,7 +120,7 @@ impl Translator {
         self.convert_params(way, method, params.text(), peer, &context)
     }
 
-    /// Converts params between revisions that differ, in a context of this kind.
+    /// Converts params between revisions that differ, in such a context.
     ///
     /// # Errors
     /// As [`params`](Self::params).
@@ -144,14 +144,14 @@ impl Translator {
         let Err(ConversionError::RequiresState(needs)) = &converted else {
             return converted;
         };
-        // No later message names the id, for the sender has none: any id that is unique will do.
+        // The sender has no id, so that no later message names it: any unique one will do.
         if needs.adapter == Adapter::UrlElicitationId
             && let Some(id) = (self.fresh_id)()
         {
             let context = context().with_supplied(needs.adapter, Json::of(&*id));
             return route.convert(subject, text, context);
         }
-        // An unasked message of an older server goes to the receiver that the endpoint chooses: it keeps the streams.
+        // The endpoint chooses the stream of an older server's notification.
         let unasked = matches!(needs.adapter, Adapter::Subscription | Adapter::LogLevel)
             && needs.pointer.is_empty()
             && method != methods::NOTIFICATIONS_CANCELLED;
@@ -167,7 +167,7 @@ impl Translator {
     /// Converts the result of a request: one that goes out answers a request of the peer.
     ///
     /// # Errors
-    /// A result that is not valid, and one that the other revision does not have.
+    /// Returns an error for a result that is not valid, and for one that the other revision does not have.
     pub fn result(
         &self,
         way: TextDirection,
@@ -178,7 +178,7 @@ impl Translator {
         if peer.same_types(self.app) {
             return Ok((result.clone(), Vec::new()));
         }
-        let sender = self.asker(way);
+        let sender = self.requester(way);
         let (from, to) = self.ends(way, peer);
         let called = self.name_in(from, method, sender);
         let subject = Subject::Method(called, Part::Result, Some(sender));
@@ -189,7 +189,7 @@ impl Translator {
     /// Converts the error that answers a request.
     ///
     /// # Errors
-    /// An error that an adapter has to turn into something else.
+    /// Returns an error if an adapter has to convert it.
     pub fn error(
         &self,
         way: TextDirection,
@@ -198,18 +198,18 @@ impl Translator {
         peer: Revision,
     ) -> Conversion<ErrorObject> {
         let (mut from, to) = self.ends(way, peer);
-        // The endpoint says it so, whatever the application speaks.
+        // The endpoint itself writes this error, in the latest revision.
         if way == TextDirection::Out && is_missing_capability(&error) {
             from = Revision::LATEST;
         }
         if from.same_types(to) {
             return Ok((error, Vec::new()));
         }
-        let method = self.name_in(from, method, self.asker(way));
+        let method = self.name_in(from, method, self.requester(way));
         Route::between(from, to)?.convert_error(method, error, Context::new(self.policy))
     }
 
-    /// Returns the error of the application that answers a request of the peer, in the peer's revision, or why it has none.
+    /// Converts the error of the application that answers a request of the peer. If it cannot be converted, returns the error that says so.
     #[must_use]
     pub fn error_out(&self, method: &str, error: ErrorObject, peer: Revision) -> ErrorObject {
         let converted = self.error(TextDirection::Out, method, error, peer);
@@ -219,8 +219,7 @@ impl Translator {
         )
     }
 
-    /// Does the same as [`params`](Self::params), and [reports](Self::report) what the message lost, which is or belongs to
-    /// `request`.
+    /// Converts [params](Self::params), and [reports](Self::report) the losses of the message, which is `request` or belongs to it.
     ///
     /// # Errors
     /// As [`params`](Self::params), and a loss that is not accepted.
@@ -236,7 +235,7 @@ impl Translator {
         self.report(method, peer, request, converted)
     }
 
-    /// Does the same as [`result`](Self::result), and [reports](Self::report) what the answer to `request` lost.
+    /// Converts a [result](Self::result), and [reports](Self::report) the losses of the response to `request`.
     ///
     /// # Errors
     /// As [`result`](Self::result), and a loss that is not accepted.
@@ -252,7 +251,7 @@ impl Translator {
         self.report(method, peer, request, converted)
     }
 
-    /// Converts what the peer answers to a request of this end, which is read even where it need not be converted.
+    /// Converts the result of the peer for a request of this endpoint. It is read even if it need not be converted.
     ///
     /// # Errors
     /// As [`result_told`](Self::result_told).
@@ -264,10 +263,10 @@ impl Translator {
         self.result_told(TextDirection::In, method, answer, peer, None)
     }
 
-    /// Converts a value of a definition that stands in what a peer says of itself, without the policy for losses.
+    /// Converts a value of a definition, such as the capabilities of a peer, without the policy for losses.
     ///
     /// # Errors
-    /// A value that is not valid.
+    /// Returns an error for a value that is not valid.
     pub fn definition(
         &self,
         way: TextDirection,
@@ -323,11 +322,11 @@ impl Translator {
         }
     }
 
-    /// Calls the hook with what a message of a peer lost, and returns its conversion, refused if it has a loss that is not
-    /// accepted.
+    /// Calls the hook with the losses of a message, and returns its conversion, refused if it has a loss that is not accepted.
     ///
     /// # Errors
     /// As [`checked`](Self::checked).
+    #[inline]
     pub fn report<T>(
         &self,
         method: &str,
@@ -335,12 +334,27 @@ impl Translator {
         request: Option<&RequestId>,
         converted: Conversion<T>,
     ) -> Conversion<T> {
+        // Most messages lose nothing: their way is short.
+        if matches!(&converted, Ok((_, losses)) if losses.is_empty()) {
+            return converted;
+        }
         let converted = self.checked(method, converted);
-        match &converted {
+        self.tell(method, peer, request, &converted);
+        converted
+    }
+
+    /// Calls the hook with what a message of a peer lost, or with the message if the other revision does not have it.
+    pub fn tell<T>(
+        &self,
+        method: &str,
+        peer: Revision,
+        request: Option<&RequestId>,
+        checked: &Conversion<T>,
+    ) {
+        match checked {
             Ok((_, losses)) => self.tell_losses(method, peer, request, losses),
             Err(error) => self.tell_undelivered(method, peer, request, error),
         }
-        converted
     }
 
     /// Calls the hook with the losses of a message.
@@ -383,8 +397,8 @@ impl Translator {
         }
     }
 
-    /// Returns the sender of the requests that are answered this way.
-    fn asker(&self, way: TextDirection) -> Direction {
+    /// Returns the sender of the requests whose answers have this direction.
+    fn requester(&self, way: TextDirection) -> Direction {
         match way {
             TextDirection::In => self.own,
             TextDirection::Out => self.own.back(),
@@ -409,16 +423,16 @@ impl Translator {
     }
 }
 
-/// Reads a part of a message of a revision as a conversion does: what can be mended is, and is among the losses.
+/// Reads a part of a message of a revision as a conversion does, and mends its mistakes, which are among the losses.
 ///
 /// # Errors
-/// A text that is not valid.
+/// Returns an error for a text that is not valid.
 pub fn read_part(subject: Subject<'_>, of: Revision, text: &str) -> Conversion<Json> {
     let read = mcp_revisions_tables::values::convert(subject, of, of, text, Context::default());
     conversion(read.map_err(|failure| ConversionError::of_subject(subject, failure))?)
 }
 
-/// Returns whether an error says which capabilities a request needs of its client, in the words of the latest revision.
+/// Returns whether an error names the client capabilities that a request needs, as the latest revision does.
 fn is_missing_capability(error: &ErrorObject) -> bool {
     let required = |data: &Json| data.text().contains("\"requiredCapabilities\"");
     error.code.as_i64() == Some(errors::MISSING_CLIENT_CAPABILITY)

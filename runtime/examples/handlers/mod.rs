@@ -2,8 +2,8 @@
 //! resource; a prompt; completion; progress and logs.
 
 use mcp_revisions::sansio::server::LogLevel;
-use mcp_revisions::service::{Json, McpServer, RequestContext, Router, ServeError, Server};
-use mcp_revisions::{RevisionSet, latest as mcp};
+use mcp_revisions::service::ServeError;
+use mcp_revisions::{Json, McpServer, RequestContext, RevisionSet, Router, Server, latest as mcp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

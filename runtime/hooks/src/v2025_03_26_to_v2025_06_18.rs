@@ -187,7 +187,7 @@ fn without_bytes(text: String, content: &[new::ContentBlock]) -> String {
     shown
 }
 
-/// Returns where a string of JSON ends, in a text that begins behind its first quote.
+/// Returns the end of a JSON string, in a text that begins behind its first quote.
 fn string_end(text: &str) -> usize {
     let mut at = 0;
     while let Some(rest) = text.as_bytes().get(at..) {
@@ -215,7 +215,7 @@ fn bytes_of(block: &new::ContentBlock) -> Option<&str> {
     (!bytes.is_empty()).then_some(bytes)
 }
 
-/// Returns what the author of a result said.
+/// Returns the value as the author of a result wrote it.
 fn said_value(structured: &JsonObject, meta: Option<&Map<Json>>) -> Json {
     let marked = meta.and_then(|meta| meta.get(WRAPPED)).and_then(read_mark);
     let inner = marked.and_then(|_| unwrapped(structured.as_json()));

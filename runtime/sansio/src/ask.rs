@@ -136,6 +136,7 @@ impl OutgoingRequest {
 
 /// The one answer to a request.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Answered {
     /// The request.
     pub token: Token,
@@ -162,7 +163,7 @@ impl Answer {
     /// Reads the result as a type of the application's revision.
     ///
     /// # Errors
-    /// Returns a text for an answer that is no result, and for a result that is not of this type.
+    /// Returns a text for an answer that is not a result, and for a result that is not of this type.
     pub fn read<T: Decode>(&self) -> Result<T, String> {
         match self {
             Self::Result(result) => result.read().map_err(|error| error.to_string()),
@@ -364,7 +365,7 @@ impl std::error::Error for Failure {
     }
 }
 
-/// Returns what a peer answered.
+/// Returns the answer of a peer.
 pub(crate) fn outcome(message: &Peeked<'_>) -> Result<Json, ErrorObject> {
     match (message.result.map(Raw::to_json), message.error) {
         (Some(result), _) => Ok(result),

@@ -5,8 +5,7 @@ use mcp_wire::ErrorObject;
 pub use mcp_revisions_core::errors::{
     HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, RESOURCE_NOT_FOUND, Refusal,
     UNSUPPORTED_PROTOCOL_VERSION, URL_ELICITATION_REQUIRED, header_mismatch, internal,
-    invalid_params, invalid_request, method_not_found, missing_capability, missing_meta,
-    parse_error, status, unsupported_by_handshake_server, unsupported_version,
+    invalid_params, invalid_request, method_not_found, missing_capability, parse_error, status,
 };
 
 /// Makes the error of a request whose replica is gone before it answered.
@@ -50,8 +49,7 @@ pub fn message_too_large(bytes: usize, limit: usize) -> Box<Refusal> {
 }
 
 /// Makes the error of a batch longer than [`Limits::max_batch_length`](crate::Limits::max_batch_length).
-#[must_use]
-pub fn batch_too_long(limit: usize) -> Box<Refusal> {
+pub(crate) fn batch_too_long(limit: usize) -> Box<Refusal> {
     Refusal::new(
         ErrorObject::INVALID_REQUEST,
         400,
@@ -65,16 +63,14 @@ pub(crate) fn busy(why: impl Into<String>) -> Box<Refusal> {
 }
 
 /// Makes the error of too many pending requests; see [`Limits::max_pending_requests`](crate::Limits::max_pending_requests).
-#[must_use]
-pub fn too_many_pending(limit: usize) -> Box<Refusal> {
+pub(crate) fn too_many_pending(limit: usize) -> Box<Refusal> {
     busy(format!(
         "{limit} requests are not answered yet: try again once one is"
     ))
 }
 
 /// Makes the error of pending requests with too many bytes; see [`Limits::max_pending_bytes`](crate::Limits::max_pending_bytes).
-#[must_use]
-pub fn too_much_pending(limit: usize) -> Box<Refusal> {
+pub(crate) fn too_much_pending(limit: usize) -> Box<Refusal> {
     busy(format!(
         "requests of {limit} bytes are not answered yet: try again once one is"
     ))
@@ -102,38 +98,33 @@ pub fn too_much_unread(full: &str) -> Box<Refusal> {
 }
 
 /// Makes the error of a call with too many rounds of input; see [`Limits::max_input_rounds`](crate::Limits::max_input_rounds).
-#[must_use]
-pub fn asked_too_often(limit: u32) -> Box<Refusal> {
+pub(crate) fn asked_too_often(limit: u32) -> Box<Refusal> {
     internal(&format!(
         "the server asked back {limit} times without an answer"
     ))
 }
 
 /// Makes the error of too many subscriptions; see [`Limits::max_subscriptions`](crate::Limits::max_subscriptions).
-#[must_use]
-pub fn too_many_subscriptions(limit: usize) -> Box<Refusal> {
+pub(crate) fn too_many_subscriptions(limit: usize) -> Box<Refusal> {
     internal(&format!("{limit} subscriptions are open: end one first"))
 }
 
 /// Makes the error of too many open sessions; see [`Limits::max_sessions`](crate::Limits::max_sessions).
-#[must_use]
-pub fn too_many_sessions(limit: usize) -> Box<Refusal> {
+pub(crate) fn too_many_sessions(limit: usize) -> Box<Refusal> {
     busy(format!(
         "{limit} sessions are open: try again once one has ended"
     ))
 }
 
 /// Makes the error of open sessions with too many bytes; see [`Limits::max_session_bytes`](crate::Limits::max_session_bytes).
-#[must_use]
-pub fn too_much_in_sessions(limit: usize) -> Box<Refusal> {
+pub(crate) fn too_much_in_sessions(limit: usize) -> Box<Refusal> {
     busy(format!(
         "what the clients of open sessions say of themselves takes up {limit} bytes: try again once one has ended"
     ))
 }
 
 /// Makes the error of a client whose info and capabilities are longer than is kept.
-#[must_use]
-pub fn introduction_too_large(bytes: usize, limit: usize) -> Box<Refusal> {
+pub(crate) fn introduction_too_large(bytes: usize, limit: usize) -> Box<Refusal> {
     invalid_params(&format!(
         "`clientInfo` and `capabilities` are {bytes} bytes, at most {limit} are taken: leave out icons, or link to them"
     ))

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use mcp_revisions_core::{Context, Failure, Loss, Outcome, Revision, Subject, UnknownFields};
+use mcp_revisions_core::{
+    Context, Failure, Loss, Outcome, RequiresState, Revision, Subject, UnknownFields,
+};
 use mcp_wire::{Decode, Error, ErrorObject, Json, Map, RequestId, Unreadable, meta};
 
 use super::ask::{Answered, Token};
 use super::json::object;
-use super::needs::NeedsAdapter;
 use super::tasks::TaskStatus;
 use super::translate::no_params;
 use mcp_revisions_core::ConversionError;
@@ -97,8 +98,8 @@ pub enum Event {
     NotSettled(super::ask::Failure),
     /// At a client: something that the server had ended or lost is open again. What may have changed meanwhile is notified.
     Reopened(Reopened),
-    /// Something came that needs an adapter which is not plugged in; a request was answered with an error.
-    NeedsAdapter(NeedsAdapter),
+    /// A message of this method came that needs an adapter which is not plugged in; a request was answered with an error.
+    RequiresState(String, RequiresState),
     /// Something came that is of no use, and was left out.
     Ignored(Ignored),
     /// The peer made a mistake in a message, which was taken as it was meant.
@@ -106,11 +107,11 @@ pub enum Event {
 }
 
 impl Event {
-    /// Returns why a message of a peer does not reach the application.
-    pub(super) fn stopped(stopped: &ConversionError, method: &str, peer: Revision) -> Self {
+    /// Returns the reason why a message of a peer does not reach the application.
+    pub(super) fn stopped(stopped: &ConversionError, method: &str) -> Self {
         let why = match stopped {
             ConversionError::RequiresState(needs) => {
-                return Self::NeedsAdapter(NeedsAdapter::new(needs, method, peer));
+                return Self::RequiresState(method.to_owned(), needs.clone());
             }
             ConversionError::Dropped(dropped) => {
                 return Self::Ignored(Ignored::Dropped(method.into(), dropped.rule));
@@ -132,6 +133,7 @@ pub enum Reopened {
 
 /// The task that a server makes of a call, as the server describes it.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct TaskState {
     /// Its id, by which [`OutgoingRequest::for_task`](super::OutgoingRequest::for_task) asks for the result again.
     pub id: String,
@@ -143,6 +145,7 @@ pub struct TaskState {
 
 /// A call that need not be answered any more; its token is no longer known.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Cancelled {
     /// The call.
     pub token: Token,
@@ -173,7 +176,7 @@ impl MendedMessage {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Ignored {
-    /// Bytes that are no message, and how they begin: at most 100 characters.
+    /// Bytes that are not a message, and how they begin: at most 100 characters.
     Unreadable(Unreadable, String),
     /// A message of more bytes than [`Limits::max_message_bytes`](crate::Limits::max_message_bytes).
     TooLong(usize),
@@ -221,7 +224,7 @@ pub struct IncomingRequest<Method = &'static str> {
     /// The params, in the application's revision; `{}` if there were none.
     pub params: Json,
     /// The revision of the peer.
-    pub peer: Revision,
+    pub revision: Revision,
     /// The peer's identity and capabilities.
     pub caller: Arc<Caller>,
     /// The request of the application to which it belongs, if that is known; `None` at a server.
@@ -244,7 +247,7 @@ impl<Method> IncomingRequest<Method> {
         token: Token,
         method: Method,
         params: Json,
-        peer: Revision,
+        revision: Revision,
         caller: Arc<Caller>,
     ) -> Self {
         Self {
@@ -253,7 +256,7 @@ impl<Method> IncomingRequest<Method> {
             exchange: Exchange::NONE,
             method,
             params,
-            peer,
+            revision,
             caller,
             about: None,
             log_level: None,
@@ -274,13 +277,14 @@ impl<Method> IncomingRequest<Method> {
 
 /// A notification of a peer, in the words of the application's revision.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Notification<Method = &'static str> {
     /// The method.
     pub method: Method,
     /// The params, in the application's revision.
     pub params: Json,
     /// The revision of the peer.
-    pub peer: Revision,
+    pub revision: Revision,
     /// The request of the application that it belongs to: by its progress token, or by the stream that it came in.
     pub about: Option<Token>,
     /// The losses on the way to the application's revision.
@@ -393,6 +397,7 @@ impl Caller {
 
 /// The server's description of itself, in the application's revision.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct ServerFacts {
     /// The revision that is spoken with it.
     pub revision: Revision,
@@ -418,6 +423,7 @@ pub(super) fn cancelled(id: &RequestId, reason: Option<&str>) -> Json {
 /// The outcome of sending.
 #[derive(Debug, Clone, PartialEq)]
 #[must_use = "it may not have been sent"]
+#[non_exhaustive]
 pub struct SendOutcome {
     /// The fate of the message.
     pub fate: Fate,
@@ -443,7 +449,7 @@ pub enum Fate {
     /// The peer's revision has no such thing, or the peer did not ask for it; the rule says so.
     Dropped(&'static str),
     /// It needs an adapter that is not plugged in. A request was answered with an error in its place.
-    NeedsAdapter(NeedsAdapter),
+    RequiresState(RequiresState),
     /// An adapter took it over.
     Adapted,
     /// The peer cannot be sent this. A request of the peer was answered with this error.
@@ -453,19 +459,12 @@ pub enum Fate {
 }
 
 impl Fate {
-    /// Returns what became of something that was not carried over; `invalid` is the code of an error about what is not of
+    /// Returns the fate of a message that was not converted; `invalid` is the code of an error about one that is not of
     /// its type.
-    pub(super) fn stopped(
-        stopped: ConversionError,
-        method: &str,
-        peer: Revision,
-        invalid: i64,
-    ) -> Self {
+    pub(super) fn stopped(stopped: ConversionError, invalid: i64) -> Self {
         match stopped {
             ConversionError::Dropped(dropped) => Self::Dropped(dropped.rule),
-            ConversionError::RequiresState(needs) => {
-                Self::NeedsAdapter(NeedsAdapter::new(&needs, method, peer))
-            }
+            ConversionError::RequiresState(needs) => Self::RequiresState(needs),
             other => Self::Refused(Box::new(other.into_error(invalid))),
         }
     }

@@ -1,8 +1,8 @@
-//! Small JSON objects: made of their members, and members looked for and set.
+//! Creates small JSON objects, and reads and sets their members.
 
 use mcp_wire::{Json, Map};
 
-/// Returns whether a member stands at a path of an object, and is not false.
+/// Returns whether an object has a member at this path that is neither `null` nor `false`.
 pub fn declares(capabilities: &Json, path: &[&str]) -> bool {
     let mut at = capabilities.clone();
     for name in path {
@@ -14,12 +14,12 @@ pub fn declares(capabilities: &Json, path: &[&str]) -> bool {
     true
 }
 
-/// Returns an object of these members.
+/// Creates an object of these members.
 pub(crate) fn object<'n>(members: impl IntoIterator<Item = (&'n str, Json)>) -> Json {
     Json::of(&Map::from_iter(members))
 }
 
-/// Returns the object with these members set; `None` takes a member out.
+/// Returns the object with these members set; `None` removes a member.
 pub(crate) fn with_members(object: &Json, members: &[(&str, Option<Json>)]) -> Json {
     let mut map: Map<Json> = object.read().unwrap_or_default();
     for (name, value) in members {

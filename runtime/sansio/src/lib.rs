@@ -1,9 +1,47 @@
-//! The protocol without a socket: input and time go in, outputs come out, in one idiom on either end.
+//! Connections of the Model Context Protocol (MCP) in every revision, without sockets and without a clock.
 //!
-//! A [`Connection`] is one end of one connection; its [`Role`] says which. Both look once at an incoming text
-//! ([`peek`](mcp_wire::peek())), find out its revision ([`negotiate()`](mcp_revisions_core::negotiate())), carry it over by one translation, and speak of it in
-//! the same words: an [`IncomingRequest`] is a request for the application, to be answered by its [`Token`]; an
-//! [`OutgoingRequest`] is a request of the application, [`Answered`] once; an [`Exchange`] is one text with what belongs to it, over HTTP a POST.
+//! A [`Connection`] is driven by a loop of three steps: hand in the next text, or the time; do what
+//! [`poll`](Connection::poll) returns until that is `None`; wait for the next text, at most until
+//! [`wake_at`](Connection::wake_at).
+//!
+//! ```
+//! use std::sync::mpsc::{Receiver, RecvTimeoutError};
+//! use std::time::{Duration, Instant};
+//!
+//! use mcp_revisions_sansio::{Connection, Event, IncomingRequest, Output, Server};
+//! use mcp_wire::{ErrorObject, Json};
+//!
+//! /// Serves one client, whose messages come through a channel.
+//! fn run(
+//!     server: Server,
+//!     texts: &Receiver<String>,
+//!     mut send: impl FnMut(String),
+//!     handle: impl Fn(&IncomingRequest) -> Result<Json, ErrorObject>,
+//! ) {
+//!     let (mut connection, start) = (Connection::new(server), Instant::now());
+//!     loop {
+//!         while let Some(output) = connection.poll() {
+//!             match output {
+//!                 Output::Send(text) => send(text.body),
+//!                 Output::Event(Event::Request(call)) => {
+//!                     let _ = connection.answer(call.token, handle(&call), start.elapsed());
+//!                 }
+//!                 _ => {}
+//!             }
+//!         }
+//!         let wake_at = connection.wake_at().unwrap_or(Duration::MAX);
+//!         match texts.recv_timeout(wake_at.saturating_sub(start.elapsed())) {
+//!             Ok(text) => drop(connection.receive(None, text.as_bytes(), start.elapsed())),
+//!             Err(RecvTimeoutError::Timeout) => connection.wake(start.elapsed()),
+//!             Err(RecvTimeoutError::Disconnected) => return connection.closed(start.elapsed()),
+//!         }
+//!     }
+//! }
+//! ```
+//!
+//! Both roles use the same words: an [`IncomingRequest`] is a request for the application, which answers it by its
+//! [`Token`]; an [`OutgoingRequest`] is a request of the application, [`Answered`] once; an [`Exchange`] is one text with
+//! what belongs to it, over HTTP a POST and its response. [`server`] and [`client`] have an example each.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(
@@ -21,13 +59,13 @@ mod ask;
 #[cfg(feature = "client")]
 pub mod client;
 mod connection;
+pub mod driver;
 pub mod errors;
 mod events;
 pub(crate) mod input_required;
 pub(crate) mod json;
 mod limits;
 pub(crate) mod mistakes;
-mod needs;
 pub(crate) mod negotiate;
 pub(crate) mod numbered;
 pub mod params;
@@ -36,10 +74,9 @@ mod quote;
 pub mod server;
 mod sign_in;
 mod sorted;
-pub mod subscriptions;
-pub mod tasks;
+pub(crate) mod subscriptions;
+pub(crate) mod tasks;
 pub(crate) mod translate;
-pub mod transport;
 pub(crate) mod unread;
 mod withdrawn;
 
@@ -53,7 +90,6 @@ pub use events::{
 pub use limits::Limits;
 pub use mcp_revisions_core::{LossHook, MessageLosses, PeerRole, Profile};
 pub use mistakes::{MistakeHook, MistakeOutcome, PeerMistake};
-pub use needs::NeedsAdapter;
 #[cfg(feature = "server")]
 pub use server::{Owner, Server};
 pub use sign_in::{INSUFFICIENT_SCOPE, NeededSignIn};

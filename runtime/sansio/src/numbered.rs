@@ -68,7 +68,7 @@ impl<K, V> Default for NumberedEntries<K, V> {
 }
 
 impl<K: NumberedKey, V> Numbered<K, V> {
-    /// Returns how many there are.
+    /// Returns the number of values.
     pub fn len(&self) -> usize {
         self.0.as_ref().map_or(0, |entries| entries.values.len())
     }
@@ -83,14 +83,14 @@ impl<K: NumberedKey, V> Numbered<K, V> {
         self.get(key).is_some()
     }
 
-    /// Returns what stands under a number.
+    /// Returns the value of a number.
     pub fn get(&self, key: &K) -> Option<&V> {
         let entries = self.0.as_ref()?;
         let (_, value) = entries.values.get(*entries.places.get(&key.number())?)?;
         Some(value)
     }
 
-    /// Returns what stands under a number, to be changed.
+    /// Returns the value of a number, to be changed.
     pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
         let entries = self.0.as_mut()?;
         let (_, value) = (entries.values).get_mut(*entries.places.get(&key.number())?)?;

@@ -61,13 +61,13 @@ fn walk(schema: Json, path: &mut Vec<String>, found: &mut Vec<Param>) -> Result<
             let kind = property.read_member::<String>("type");
             if !matches!(kind.as_deref(), Some("string" | "integer" | "boolean")) {
                 return Err(format!(
-                    "`{WORD}` at `{}`, which is no string, integer or boolean",
+                    "`{WORD}` at `{}`, which is not a string, an integer or a boolean",
                     path.join(".")
                 ));
             }
             if !is_token(&header_name) {
                 return Err(format!(
-                    "`{WORD}` at `{}` is no name of a header",
+                    "`{WORD}` at `{}` is not a header name",
                     path.join(".")
                 ));
             }
@@ -83,7 +83,7 @@ fn walk(schema: Json, path: &mut Vec<String>, found: &mut Vec<Param>) -> Result<
     Ok(placed)
 }
 
-/// Returns how often the word stands in a schema as a member. Of each level the text is dropped before the next.
+/// Returns the number of times that the word is a member in a schema. Of each level the text is dropped before the next.
 fn count(json: Json) -> usize {
     match json.kind() {
         Kind::Object => {
@@ -175,7 +175,7 @@ impl Learned {
 /// Maximum number of tools with such parameters that are remembered.
 const TOOLS: usize = 10_000;
 
-/// Returns how many bytes the parameters of a tool take up.
+/// Returns the number of bytes of a tool's parameters.
 fn cost(tool: &str, params: &[Param]) -> usize {
     let of = |param: &Param| {
         let path: usize = param.path.iter().map(String::len).sum();

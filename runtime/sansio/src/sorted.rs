@@ -14,7 +14,7 @@ impl<K, V> Default for Sorted<K, V> {
 }
 
 impl<K: Ord, V> Sorted<K, V> {
-    /// Returns where a key stands, or where it would.
+    /// Returns the index of a key, or that at which it would be.
     fn place(&self, key: &K) -> Result<usize, usize> {
         self.0.binary_search_by(|(own, _)| own.cmp(key))
     }

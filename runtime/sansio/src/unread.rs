@@ -1,4 +1,4 @@
-//! Texts that are no message: the request that each of them was to answer, and why it does not.
+//! Texts that are not a message: the request that each of them was to answer, and why it does not.
 
 use mcp_wire::{Members, Peeked, Reader, RequestId, Unreadable, peek};
 
@@ -29,7 +29,7 @@ pub(crate) fn unreadable(bytes: &[u8], error: Unreadable) -> Ignored {
     Ignored::Unreadable(error, quotable(&String::from_utf8_lossy(beginning)))
 }
 
-/// Returns why a text is no answer; none of what answers nothing.
+/// Returns the reason why a text is not an answer; `None` for a text that answers nothing.
 pub(crate) fn why(ignored: &Ignored, limit: usize) -> Option<String> {
     match ignored {
         Ignored::Unreadable(unreadable, beginning) => {

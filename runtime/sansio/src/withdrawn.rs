@@ -1,4 +1,4 @@
-//! Requests of either role that were withdrawn: a response to one crossed that on its way, and is no mistake.
+//! Requests of either role that were withdrawn: a response to one crossed that on its way, and is not a mistake.
 
 use std::collections::BTreeSet;
 

@@ -111,7 +111,7 @@ impl Memory {
     }
 }
 
-/// Returns what is known at once.
+/// Returns a reply that is ready at once.
 fn at_once<T: Send + 'static>(value: T) -> Reply<T> {
     Box::pin(std::future::ready(Ok(value)))
 }

@@ -55,36 +55,35 @@ pub enum ReplicaTarget<'a> {
     All,
 }
 
-/// Gets the messages of other replicas.
+/// The receiver of messages from other replicas.
 pub trait Receiver: Send + Sync {
-    /// Takes a message, without waiting for anything.
+    /// Receives a message. It must not block.
     fn receive(&self, message: &[u8]);
 
-    /// Takes note that messages may have been lost, and sessions taken over: the backplane could not be reached for a while.
+    /// Reports that the backplane could not be reached for a while: messages may have been lost, and sessions taken over.
     fn reconnected(&self) {}
 
-    /// Takes note that others may have taken this receiver for gone, and its sessions over.
+    /// Reports that other replicas may have taken over the sessions of this receiver.
     fn missed(&self) {
         self.reconnected();
     }
 
-    /// Takes note that the backplane lost what was saved: what is known here is to be saved again.
+    /// Reports that the backplane has lost its records: the receiver saves its own again.
     fn emptied(&self) {
         self.reconnected();
     }
 }
 
-/// The state that replicas share; its functions return at once, and their result is the rest of the work. They may be called
-/// outside of a runtime.
+/// The state that replicas share. It holds records of sessions, events of their streams and tasks, and carries messages between
+/// replicas.
 ///
-/// An implementation bounds what it keeps: [`append`](Self::append) drops events beyond that, and
-/// [`after`](Self::after) says so.
+/// Its functions return at once, and their result is a future that does the work. They may be called outside of a runtime. An
+/// implementation bounds its memory: [`append`](Self::append) drops events beyond that, and [`after`](Self::after) says so.
 pub trait Backplane: Send + Sync + 'static {
     /// Adds a receiver. Returns its address, which no other receiver ever has: eight lower-case hexadecimal digits.
     fn join(&self, receiver: Weak<dyn Receiver>) -> Arc<str>;
 
-    /// Takes the leave of a receiver: none is at its address from now on. Messages that were sent there before have arrived when
-    /// this is done.
+    /// Removes the receiver at an address. Messages that were sent there before have arrived when this is done.
     fn leave(&self, address: &str) -> Reply<()> {
         let _ = address;
         Box::pin(std::future::ready(Ok(())))
@@ -110,7 +109,7 @@ pub trait Backplane: Send + Sync + 'static {
     /// Removes the record of a session, and its events.
     fn end(&self, session: &str) -> Reply<()>;
 
-    /// Keeps an event of a session of this owner, behind those that came before.
+    /// Appends an event to those of a session of this owner.
     fn append(&self, session: &str, owner: &Owner, event: KeptEvent);
 
     /// Returns the events of a stream after this one, in order of their places; `None` if some are gone before others that are
@@ -123,7 +122,7 @@ pub trait Backplane: Send + Sync + 'static {
         Arc::new(MemoryTasks::default())
     }
 
-    /// Returns whether other replicas may use it; records of sessions are not saved otherwise.
+    /// Returns whether other replicas may use it; otherwise records of sessions are not saved.
     fn is_shared(&self) -> bool {
         true
     }

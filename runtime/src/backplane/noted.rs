@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use mcp_wire::{MessageKind, Peeked, peek};
 
 use super::SessionRecord;
-use crate::methods;
+use mcp_revisions_core::methods;
 
 /// The methods of the messages that make a session what it is.
 const NOTED: [&str; 5] = [

@@ -105,7 +105,7 @@ impl From<redis::RedisError> for RedisError {
     }
 }
 
-/// Returns what to do about an address that needs a feature.
+/// Returns the help for an address that needs a feature.
 fn without_tls(error: &redis::RedisError) -> &'static str {
     let is_address = error.kind() == redis::ErrorKind::InvalidClientConfig;
     if is_address && !cfg!(feature = "redis-tls") {
@@ -128,6 +128,7 @@ return 1";
 
 impl Redis {
     /// Connects to a server, such as `redis://:password@redis.example.com:6379/0`. It connects again by itself.
+    /// Cancel safe.
     ///
     /// `rediss://` is for TLS, with feature `redis-tls`: it trusts the certificates of the operating system, or those in the
     /// file that the environment variable `SSL_CERT_FILE` names.
@@ -140,6 +141,7 @@ impl Redis {
 
     /// Connects as [`connect`](Self::connect) does, with keys and channels that begin with a prefix of your own: each group of replicas
     /// that shares a server with others needs one [default: `mcp`].
+    /// Cancel safe.
     ///
     /// # Errors
     /// As [`connect`](Self::connect).
@@ -224,6 +226,7 @@ impl Redis {
 
     /// Returns the key for [`with_request_state_key`](crate::sansio::server::Server::with_request_state_key) that all replicas of
     /// this server share. The first replica makes it, of random bytes, and the others read it.
+    /// Cancel safe.
     ///
     /// # Errors
     /// Returns an error if the server does not answer within four seconds, or if its key is not one.
@@ -359,7 +362,7 @@ impl SharedRedis {
 /// Why a server that does not answer is not available.
 const SILENT: &str = "Redis does not answer";
 
-/// Returns what an operator has to know of an error of the server.
+/// Returns the reason of an error of the server, for operators.
 fn reason(error: &redis::RedisError) -> String {
     let advice = match error.code() {
         Some("OOM") => "Redis is out of memory: raise its `maxmemory`",

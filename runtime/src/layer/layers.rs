@@ -1,7 +1,7 @@
 //! The layers of one server, client or bridge, and the way of a message through them.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
 use mcp_wire::{ErrorObject, Json};
@@ -9,7 +9,7 @@ use tokio::sync::Semaphore;
 
 use super::message::{LayerFn, LayerMessage, RemainingLayers};
 use crate::transport::observe;
-use crate::transport::panics::caught;
+use crate::transport::panics::{caught, lock};
 use crate::transport::spawn::{Boxed, boxed, spawn_if_possible};
 
 /// Maximum number of bytes of notifications that wait in layers; further ones are dropped.
@@ -63,23 +63,23 @@ impl Layers {
         self.0.is_none()
     }
 
-    /// Passes a request through the layers, to `last`, which gets the params. There is a layer.
+    /// Passes a request through the layers, to `last`, which is called each time that the innermost layer forwards it.
     pub(crate) fn run<A>(
         &self,
         message: LayerMessage,
-        last: impl FnOnce(Json) -> A + Send + 'static,
+        last: impl Fn(LayerMessage) -> A + Send + Sync + 'static,
     ) -> Boxed<'static, Result<Json, ErrorObject>>
     where
         A: Future<Output = Result<Json, ErrorObject>> + Send + 'static,
     {
         match &self.0 {
             Some(stack) => {
-                let last = Box::new(move |params| boxed(last(params)));
+                let last = Arc::new(move |message| boxed(last(message)));
                 let layers = RemainingLayers::all(&stack.layers, last);
                 // No layer runs before this is polled: a panic of any of its code is caught there.
                 boxed(async move { layers.run(message).await })
             }
-            None => boxed(last(message.into_params())),
+            None => boxed(last(message)),
         }
     }
 
@@ -88,16 +88,13 @@ impl Layers {
     pub(crate) fn pass(&self, message: LayerMessage) -> Boxed<'static, Option<Json>> {
         let forwarded = Arc::new(Mutex::new(None));
         let kept = Arc::clone(&forwarded);
-        let run = self.run(message, move |params| async move {
-            *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(params);
-            Ok(Json::default())
+        let run = self.run(message, move |message| {
+            *lock(&kept) = Some(message.into_params());
+            std::future::ready(Ok(Json::default()))
         });
         boxed(async move {
             caught(run).await.ok()?;
-            forwarded
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .take()
+            lock(&forwarded).take()
         })
     }
 

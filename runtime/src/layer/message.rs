@@ -3,20 +3,19 @@
 use std::any::Any;
 use std::borrow::{Borrow, Cow};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use mcp_revisions_core::Revision;
 use mcp_revisions_sansio::Caller;
 use mcp_wire::{Decode, Direction, ErrorObject, Json};
 
+use crate::service::Error;
+use crate::transport::panics::lock;
 use crate::transport::spawn::Boxed;
 
-/// A layer.
+/// A layer, or the end of the way of a message: its handler, or its peer.
 pub(super) type LayerFn =
     dyn Fn(LayerMessage) -> Boxed<'static, Result<Json, ErrorObject>> + Send + Sync + 'static;
-
-/// The end of the way of a message: its handler, or its peer.
-pub(super) type Last = Box<dyn FnOnce(Json) -> Boxed<'static, Result<Json, ErrorObject>> + Send>;
 
 /// Returns params as they are sent. Returns `None` if the application gave none and no layer has added any.
 pub(crate) fn params_to_send<P: Borrow<Json>>(params: P, has_params: bool) -> Option<P> {
@@ -24,6 +23,9 @@ pub(crate) fn params_to_send<P: Borrow<Json>>(params: P, has_params: bool) -> Op
 }
 
 /// A message on its way through a layer: a request or a notification, to the handlers or to the peer.
+///
+/// A clone is the same message at the same layer, and can be forwarded as well.
+#[derive(Clone)]
 pub struct LayerMessage {
     direction: Direction,
     is_request: bool,
@@ -32,8 +34,51 @@ pub struct LayerMessage {
     revision: Option<Revision>,
     caller: Option<Arc<Caller>>,
     /// The client that it comes from or goes to, as the server knows it.
-    client: Option<Box<dyn Any + Send + Sync>>,
+    client: Option<Arc<dyn Any + Send + Sync>>,
+    outcome: MessageOutcome,
     rest: Option<RemainingLayers>,
+}
+
+/// The outcome of a request besides its result, at a client and at a bridge: it is known once the request has been forwarded, and is
+/// that of the last time if it was forwarded again. Clones are the outcome of the same message.
+#[derive(Debug, Clone, Default)]
+pub struct MessageOutcome(Arc<Mutex<OutcomeFacts>>);
+
+#[derive(Debug, Default)]
+struct OutcomeFacts {
+    revision: Option<Revision>,
+    failure: Option<Error>,
+}
+
+impl MessageOutcome {
+    /// Returns the revision of the server that got the request. Returns `None` if no server did, for notifications, and at
+    /// a server.
+    #[must_use]
+    pub fn revision(&self) -> Option<Revision> {
+        lock(&self.0).revision
+    }
+
+    /// Returns the error because of which no answer of the server has arrived. Returns `None` if one has, even an error, for
+    /// notifications, and at a server.
+    #[must_use]
+    pub fn failure(&self) -> Option<Error> {
+        lock(&self.0).failure.clone()
+    }
+
+    /// Sets the revision of the server that gets the request.
+    #[doc(hidden)]
+    pub fn set_revision(&self, revision: Revision) {
+        lock(&self.0).revision = Some(revision);
+    }
+
+    /// Sets why no answer of the server has arrived, and returns the error that stands for it.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn fail(&self, why: Error) -> ErrorObject {
+        let error = mcp_revisions_sansio::errors::internal(&why.to_string()).error;
+        lock(&self.0).failure = Some(why);
+        error
+    }
 }
 
 impl LayerMessage {
@@ -52,6 +97,7 @@ impl LayerMessage {
             revision: None,
             caller: None,
             client: None,
+            outcome: MessageOutcome::default(),
             rest: None,
         }
     }
@@ -69,7 +115,7 @@ impl LayerMessage {
 
     /// Sets the client that the message comes from or goes to, in the server's own type.
     pub(crate) fn with_client(mut self, client: impl Any + Send + Sync) -> Self {
-        self.client = Some(Box::new(client));
+        self.client = Some(Arc::new(client));
         self
     }
 
@@ -110,8 +156,14 @@ impl LayerMessage {
         self.params.read()
     }
 
-    pub(super) fn into_params(self) -> Json {
+    pub(crate) fn into_params(self) -> Json {
         self.params
+    }
+
+    /// Returns the outcome of the message, to be read once it has been forwarded.
+    #[must_use]
+    pub fn outcome(&self) -> MessageOutcome {
+        self.outcome.clone()
     }
 
     /// Replaces the params.
@@ -136,6 +188,10 @@ impl LayerMessage {
 
     /// Passes the message on: to the next layer, then to the handler or to the peer. Returns the result of a request, and `{}`
     /// of a notification, which is handled or sent once all layers have returned.
+    /// Dropping the future cancels the request: its handler is dropped, or the peer is notified.
+    ///
+    /// A layer that sends a request again keeps a clone, and forwards that. The request then runs a second time: do so only if it
+    /// had no effect, as the [`outcome`](Self::outcome) may say, or if a second time does no harm.
     ///
     /// # Errors
     /// Returns the error that answers the request, or why it has no answer.
@@ -163,16 +219,17 @@ impl fmt::Debug for LayerMessage {
 }
 
 /// The rest of the way of a message.
+#[derive(Clone)]
 pub(super) struct RemainingLayers {
     layers: Arc<Vec<Arc<LayerFn>>>,
     /// The index of the next layer.
     next: usize,
-    last: Last,
+    last: Arc<LayerFn>,
 }
 
 impl RemainingLayers {
     /// Returns the way through all of these layers to the handler, or to the peer.
-    pub(super) fn all(layers: &Arc<Vec<Arc<LayerFn>>>, last: Last) -> Self {
+    pub(super) fn all(layers: &Arc<Vec<Arc<LayerFn>>>, last: Arc<LayerFn>) -> Self {
         Self {
             layers: Arc::clone(layers),
             next: 0,
@@ -191,7 +248,10 @@ impl RemainingLayers {
                 }),
                 ..message
             }),
-            None => (self.last)(message.params),
+            None => {
+                *lock(&message.outcome.0) = OutcomeFacts::default();
+                (self.last)(message)
+            }
         }
     }
 }

@@ -5,7 +5,7 @@
 //! params, answers or refuses the message itself, or passes it on with [`LayerMessage::forward`] and sees the result.
 //!
 //! Messages are of the application's revision, whichever revision the peer speaks. The first layer that is added is the
-//! outermost: it sees a message first, and its result last.
+//! outermost: it sees a message first, and its result last. A layer that sends a request again forwards a clone of it.
 //!
 //! ```
 //! use mcp_revisions::mcp_wire::{Direction, ErrorObject};
@@ -29,10 +29,8 @@
 mod layers;
 mod message;
 
-#[cfg(feature = "server")]
-pub use crate::transport::serve::layered_handler::LayeredHandler;
 /// For the crates that serve with this one.
 #[doc(hidden)]
 pub use layers::Layers;
-pub use message::LayerMessage;
 pub(crate) use message::params_to_send;
+pub use message::{LayerMessage, MessageOutcome};

@@ -7,9 +7,9 @@ use std::time::Duration;
 use mcp_revisions_core::{Lifecycle, Revision};
 use mcp_wire::ErrorObject;
 
-use crate::errors;
-use crate::methods;
+use mcp_revisions_core::methods;
 use mcp_revisions_sansio::Failure;
+use mcp_revisions_sansio::errors;
 
 /// Maximum number of bytes of a URI that an error repeats.
 const URI_BYTES: usize = 2 << 10;

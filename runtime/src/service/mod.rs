@@ -18,6 +18,11 @@ mod server;
 #[cfg(feature = "skills")]
 mod skills;
 
+#[doc(hidden)]
+pub use crate::transport::{
+    panics::lock,
+    spawn::{Boxed, boxed, until},
+};
 #[cfg(feature = "client")]
 pub use client::Client;
 pub use error::{Error, TransportError};

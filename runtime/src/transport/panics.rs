@@ -10,14 +10,14 @@ use mcp_wire::ErrorObject;
 
 use mcp_revisions_sansio::MessageLosses;
 
-/// Returns what a handler says, or that it failed if it panics. It is gone by the time that this is known.
+/// Returns the outcome of a handler, or an error if it panics. Its future is dropped before that.
 pub(crate) async fn caught<T, F>(mut work: Pin<Box<F>>) -> Result<T, ErrorObject>
 where
     F: Future<Output = Result<T, ErrorObject>> + ?Sized,
 {
     poll_fn(|cx| {
         let polled = catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx)));
-        let failed = || Err(crate::errors::internal("the handler failed").error);
+        let failed = || Err(mcp_revisions_sansio::errors::internal("the handler failed").error);
         polled.unwrap_or_else(|_| Poll::Ready(failed()))
     })
     .await
@@ -31,6 +31,7 @@ pub(crate) fn guarded(hook: impl Fn(&MessageLosses<'_>)) -> impl Fn(&MessageLoss
 }
 
 /// Takes a lock, be it after a panic: nothing that is done under one here leaves it half done.
-pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+#[doc(hidden)]
+pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -21,7 +21,7 @@ impl Queued for String {
     }
 }
 
-/// Returns what a value of so many bytes takes up while it waits.
+/// Returns the cost of a queued value of so many bytes.
 pub(crate) fn cost(bytes: usize) -> usize {
     bytes.saturating_add(EACH)
 }
@@ -40,7 +40,7 @@ pub(crate) struct WeakSender<T> {
     room: Arc<QueueRoom>,
 }
 
-/// The end that values are taken out of. The last one counts until the next one is asked for.
+/// The receiving end of a queue. The value that it returned last counts as queued until the next call.
 #[derive(Debug)]
 pub(crate) struct QueueReceiver<T> {
     values: mpsc::UnboundedReceiver<T>,
@@ -53,14 +53,14 @@ struct QueueRoom {
     limit: usize,
     queued: AtomicUsize,
     freed: Notify,
-    /// One sender at a time waits for room, so that at most one value more than there is room for is put in.
+    /// Held by the sender that waits for room, so that the queue exceeds its limit by one value at most.
     gate: Mutex<()>,
 }
 
-/// Leave to put a value in.
+/// Permission to queue a value.
 pub(crate) type Turn<'a> = MutexGuard<'a, ()>;
 
-/// Creates a queue, by both of its ends, in which `limit` bytes wait before senders do.
+/// Creates a queue that holds `limit` bytes before senders wait, and returns both of its ends.
 pub(crate) fn queue<T: Queued>(limit: usize) -> (QueueSender<T>, QueueReceiver<T>) {
     let (sender, receiver) = mpsc::unbounded_channel();
     let room = Arc::new(QueueRoom {

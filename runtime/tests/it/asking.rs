@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::support::{Channel, NOW, Received, Server, body, calls, claim, open, server, text_of};
 use mcp_revisions::mcp_wire::{self, Json};
+use mcp_revisions::sansio::driver::tasks::{answer_with_task, starting};
 use mcp_revisions::sansio::server::{
     Answer, Connection, Event, Fate, Ignored, OutgoingRequest, Output, TaskOptions, TaskSupport,
 };
@@ -695,11 +696,11 @@ fn a_call_that_its_client_has_to_make_again_becomes_no_task() {
     let Some(Output::Event(Event::Request(call))) = connection.poll() else {
         panic!("no call")
     };
-    assert!(connection.starting(call.token).is_some());
+    assert!(starting(&connection, call.token).is_some());
     let ask = OutgoingRequest::new("roots/list", None).about(call.token);
     connection.ask(ask, NOW).unwrap();
-    assert!(connection.starting(call.token).is_none());
-    assert!(!connection.answer_with_task(call.token, Json::null()));
+    assert!(starting(&connection, call.token).is_none());
+    assert!(!answer_with_task(&mut connection, call.token, Json::null()));
     let mut asked = None;
     while let Some(output) = connection.poll() {
         if let Output::Send(text) = output {
@@ -714,5 +715,5 @@ fn a_call_that_its_client_has_to_make_again_becomes_no_task() {
     let outputs = std::iter::from_fn(|| connection.poll());
     let resumed = |output| matches!(output, Output::Event(Event::Resumed { token, .. }) if token == call.token);
     assert_eq!(outputs.map(resumed).filter(|it| *it).count(), 1);
-    assert!(connection.answer_with_task(call.token, Json::null()));
+    assert!(answer_with_task(&mut connection, call.token, Json::null()));
 }

@@ -7,7 +7,10 @@ use crate::support::{
 };
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::sansio::server::Event;
-use mcp_revisions::{Headers, MessageKind, Revision, Unreadable, peek};
+use mcp_revisions::{
+    Revision,
+    core::{Headers, MessageKind, Unreadable, peek},
+};
 use serde_json::{Value, json};
 
 /// The code and the id of the error that a text is answered with at once.

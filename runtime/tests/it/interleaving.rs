@@ -212,7 +212,7 @@ fn run(app: Revision, seed: u64, steps: usize) -> (usize, usize, usize) {
                     } else {
                         line.session
                     };
-                    assert_eq!(calls[0].peer, revision);
+                    assert_eq!(calls[0].revision, revision);
                     line.open.insert(
                         id.clone(),
                         Expected {

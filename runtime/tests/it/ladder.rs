@@ -1,10 +1,11 @@
 //! The ladder, rung by rung: which revision a message is in, and what refuses it.
 
-use mcp_revisions::errors::Refusal;
+use mcp_revisions::core::translate::takes_session_operations;
 use mcp_revisions::mcp_wire::Json;
-use mcp_revisions::translate::takes_session_operations;
+use mcp_revisions::sansio::errors::Refusal;
 use mcp_revisions::{
-    Headers, Lifecycle, NegotiatedMessage, Revision, RevisionSet, negotiate_element, peek,
+    Lifecycle, Revision, RevisionSet,
+    core::{Headers, NegotiatedMessage, negotiate_element, peek},
 };
 
 use crate::support::{Channel, NOW, body, negotiated};
@@ -32,7 +33,7 @@ fn negotiate(
     served: RevisionSet,
 ) -> Result<NegotiatedMessage, Box<Refusal>> {
     let message = peek(text.as_bytes()).unwrap();
-    mcp_revisions::negotiate(&message, headers, served)?.within(session)
+    mcp_revisions::core::negotiate(&message, headers, served)?.within(session)
 }
 
 fn found(
@@ -274,7 +275,7 @@ fn rung_6_a_notification_that_claims_a_handshake_revision_is_of_its_session() {
     let needs_session = |version: &str, has_session| {
         let text = note(version);
         let message = peek(text.as_bytes()).unwrap();
-        let found = mcp_revisions::negotiate(&message, None, all).unwrap();
+        let found = mcp_revisions::core::negotiate(&message, None, all).unwrap();
         found.needs_session(has_session)
     };
     assert!(needs_session("2025-11-25", true));
@@ -411,7 +412,7 @@ fn rung_10_removed_and_unknown_methods_with_a_claim() {
 #[test]
 fn rung_11_a_missing_capability_has_its_own_code() {
     let required = Json::from_text(r#"{"elicitation":{}}"#).unwrap();
-    let refusal = mcp_revisions::errors::missing_capability(&required);
+    let refusal = mcp_revisions::sansio::errors::missing_capability(&required);
     assert_eq!(
         (refusal.error.code.as_i64(), refusal.status),
         (Some(-32021), 400)

@@ -6,7 +6,7 @@ use crate::support::{NOW, claim, initialize, profile};
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::sansio::Connection;
 use mcp_revisions::sansio::server::{AppProfile, Event, Outgoing, Output, Server};
-use mcp_revisions::{Limits, Revision, RevisionSet, errors};
+use mcp_revisions::{Limits, Revision, RevisionSet, sansio::errors};
 use serde_json::{Value, json};
 
 type Outputs = Vec<Output<Outgoing>>;
@@ -137,7 +137,7 @@ fn no_application_is_looked_for_on_behalf_of_a_message_that_needs_none() {
             "{text}: {sent:?}"
         );
     }
-    let narrow = Server::late().serving(RevisionSet::none().with(Revision::V2025_11_25));
+    let narrow = Server::late().with_revisions(RevisionSet::none().with(Revision::V2025_11_25));
     let outputs = take(&mut Connection::new(narrow), &claimed);
     assert!(introduced(&outputs).is_empty(), "{outputs:?}");
     assert!(!sent(&outputs)[0]["error"].is_null());

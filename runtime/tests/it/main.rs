@@ -22,6 +22,7 @@ mod matrix;
 mod mistakes;
 mod others;
 mod pairs;
+mod programs;
 mod seam;
 mod server;
 mod service;

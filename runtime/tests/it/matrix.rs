@@ -4,7 +4,7 @@
 use crate::support::{Channel, NOW, Received, Server, claim, initialize, negotiated, server};
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::sansio::server::Event;
-use mcp_revisions::{Headers, Lifecycle, Revision, RevisionSet};
+use mcp_revisions::{Lifecycle, Revision, RevisionSet, core::Headers};
 use serde_json::{Value, json};
 
 /// How a meeting goes.
@@ -149,7 +149,7 @@ fn every_meeting(app: Revision) {
     };
     let (old, new) = (Revision::V2025_06_18, Revision::V2026_07_28);
     for http in [false, true] {
-        let handshake_server = server(app).serving(RevisionSet::handshake());
+        let handshake_server = server(app).with_revisions(RevisionSet::handshake());
         assert_eq!(
             meet(app, &handshake, &handshake_server, http),
             Meeting::Speak(old)
@@ -163,7 +163,7 @@ fn every_meeting(app: Revision) {
             Meeting::Speak(old)
         );
 
-        let per_request_server = server(app).serving(RevisionSet::per_request());
+        let per_request_server = server(app).with_revisions(RevisionSet::per_request());
         assert_eq!(
             meet(app, &handshake, &per_request_server, http),
             Meeting::Part

@@ -31,7 +31,7 @@ impl Pair {
         let options = Options::new(Channel::Stdio, profile())
             .with_revisions(only)
             .with_other_methods();
-        let server = Server::new(app, profile()).unwrap().serving(only);
+        let server = Server::new(app, profile()).unwrap().with_revisions(only);
         let mut pair = Self {
             client: Connection::new(Client::new(app, options)),
             server: Connection::new(server.with_other_methods()),

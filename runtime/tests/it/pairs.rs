@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::support::{Server, steps};
+use mcp_revisions::core::values::method_name;
 use mcp_revisions::mcp_wire::{Direction, ErrorObject, Json};
 use mcp_revisions::sansio::client::{
     Answer, Channel, Client, Connection, Event, Failure, Options, OutgoingRequest, Output, Post,
     Profile, Token,
 };
-use mcp_revisions::values::method_name;
-use mcp_revisions::{Headers, Lifecycle, Revision, RevisionSet};
+use mcp_revisions::{Lifecycle, Revision, RevisionSet, core::Headers};
 use serde_json::{Value, json};
 
 const NOW: Duration = Duration::ZERO;
@@ -121,7 +121,7 @@ impl Side {
         let capabilities = Json::from(json!({"tools": {}, "resources": {}, "prompts": {}}));
         let server = Server::new(app, Profile::new(&info, &capabilities))
             .unwrap()
-            .serving(served);
+            .with_revisions(served);
         Self {
             app,
             server,

@@ -7,7 +7,7 @@ use crate::support::{
 };
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::sansio::server::{Event, Fate, To};
-use mcp_revisions::{Adapter, Revision, meta};
+use mcp_revisions::{Revision, core::Adapter, mcp_wire::meta};
 use serde_json::json;
 
 const SUBSCRIBE: &str =
@@ -18,7 +18,7 @@ fn without_an_adapter_a_request_is_refused_and_the_need_is_named() {
     let per_request = server(Revision::V2026_07_28);
     let mut channel = open_bare(&per_request, "2025-11-25");
     let received = per_request.receive(&mut channel, None, SUBSCRIBE.as_bytes(), NOW);
-    let [Event::NeedsAdapter(needs)] = received.events.as_slice() else {
+    let [Event::RequiresState(method, needs)] = received.events.as_slice() else {
         panic!("{received:?}")
     };
     assert_eq!(
@@ -26,8 +26,8 @@ fn without_an_adapter_a_request_is_refused_and_the_need_is_named() {
         (Adapter::Subscription, "subscription")
     );
     assert_eq!(
-        (needs.method.as_str(), needs.peer),
-        ("resources/subscribe", Revision::V2025_11_25)
+        (method.as_str(), needs.step),
+        ("resources/subscribe", "2025-11-25..2026-07-28")
     );
     assert!(received.reply.unwrap().body.unwrap().contains("-32601"));
     assert_eq!(channel.pending(), 0);
@@ -45,7 +45,7 @@ fn without_an_adapter_a_request_is_refused_and_the_need_is_named() {
         json!({"name": "t", "requestState": "s", "inputResponses": {}}),
     );
     let received = handshake.receive(&mut channel, None, retry.as_bytes(), NOW);
-    let [Event::NeedsAdapter(needs)] = received.events.as_slice() else {
+    let [Event::RequiresState(_, needs)] = received.events.as_slice() else {
         panic!("{received:?}")
     };
     assert_eq!(needs.adapter, Adapter::MultiRoundTrip);
@@ -62,7 +62,7 @@ fn without_an_adapter_what_the_server_wants_is_named_too() {
         Ok(input_required()),
         NOW,
     );
-    let Fate::NeedsAdapter(needs) = &output.fate else {
+    let Fate::RequiresState(needs) = &output.fate else {
         panic!("{output:?}")
     };
     assert_eq!(
@@ -75,7 +75,7 @@ fn without_an_adapter_what_the_server_wants_is_named_too() {
     let handshake = server(Revision::V2025_11_25);
     let mut channel = Channel::bare();
     let (_, output) = handshake.ask(&mut channel, None, "roots/list", None, NOW);
-    let Fate::NeedsAdapter(needs) = output.fate else {
+    let Fate::RequiresState(needs) = output.fate else {
         panic!()
     };
     assert_eq!(
@@ -93,7 +93,7 @@ fn without_an_adapter_what_the_server_wants_is_named_too() {
         None,
         NOW,
     );
-    let Fate::NeedsAdapter(needs) = output.fate else {
+    let Fate::RequiresState(needs) = output.fate else {
         panic!()
     };
     // Each by the rule that the spec has for it.
@@ -115,7 +115,7 @@ fn without_an_adapter_what_the_server_wants_is_named_too() {
         NOW,
     );
     let output = handshake.answer(&mut channel, calls(&received)[0].token, Ok(task), NOW);
-    let Fate::NeedsAdapter(needs) = output.fate else {
+    let Fate::RequiresState(needs) = output.fate else {
         panic!()
     };
     assert_eq!(needs.adapter, Adapter::Tasks);
@@ -156,7 +156,7 @@ fn a_round_trip_adapter_asks_the_client_and_calls_again() {
         (retry.token, retry.exchange),
         (call.token, received.exchange)
     );
-    let params: mcp_revisions::v2026_07_28::CallToolRequestParams = retry.read().unwrap();
+    let params: mcp_revisions::core::v2026_07_28::CallToolRequestParams = retry.read().unwrap();
     assert_eq!(params.request_state.as_deref(), Some("opaque \u{e9}"));
     assert_eq!(params.arguments.unwrap().text(), r#"{"x":1}"#);
     assert!(

@@ -28,7 +28,7 @@ fn initialize_gets_what_it_asks_for_and_never_a_per_request_revision() {
             "{version}"
         );
     }
-    let narrow = server.serving(
+    let narrow = server.with_revisions(
         [Revision::V2024_11_05, Revision::V2026_07_28]
             .into_iter()
             .collect(),
@@ -159,7 +159,7 @@ fn a_call_is_in_the_words_of_the_application_and_its_answer_in_those_of_the_peer
     let received = server.receive(&mut channel, None, text.as_bytes(), NOW);
     let call = calls(&received).remove(0);
     assert_eq!(
-        (call.method, call.peer),
+        (call.method, call.revision),
         ("tools/list", Revision::V2026_07_28)
     );
     assert_eq!(call.params.text(), "{}");
@@ -189,7 +189,8 @@ fn params_that_are_none_are_refused_whatever_the_way() {
     let mut channel = open(&server, "2025-11-25");
     let bad = r#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":5}}"#;
     let received = server.receive(&mut channel, None, bad.as_bytes(), NOW);
-    let read = calls(&received)[0].read::<mcp_revisions::v2025_11_25::CallToolRequestParams>();
+    let read =
+        calls(&received)[0].read::<mcp_revisions::core::v2025_11_25::CallToolRequestParams>();
     let message = read.unwrap_err().to_string();
     assert!(message.contains("/name: expected a string"), "{message}");
     for version in ["2025-06-18", "2024-11-05"] {
@@ -319,7 +320,7 @@ fn errors_are_those_of_the_peers_revision() {
     let read = claim("resources/read", json!({"uri": "file:///no"}));
     let received = server.receive(&mut channel, None, read.as_bytes(), NOW);
     let error = ErrorObject::new(
-        mcp_revisions::errors::RESOURCE_NOT_FOUND,
+        mcp_revisions::sansio::errors::RESOURCE_NOT_FOUND,
         "no such resource",
     );
     let output = server.answer(&mut channel, calls(&received)[0].token, Err(error), NOW);
@@ -452,7 +453,7 @@ fn a_profile_that_is_none_is_refused() {
 
 #[test]
 fn a_handshake_only_server_lets_a_probe_fall_back() {
-    let server = server(Revision::V2025_11_25).serving(RevisionSet::handshake());
+    let server = server(Revision::V2025_11_25).with_revisions(RevisionSet::handshake());
     let answer = get(
         &server,
         &mut Channel::new(),

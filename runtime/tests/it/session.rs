@@ -22,7 +22,7 @@ fn what_a_session_knows_stands_in_every_request_for_a_per_request_application() 
     let call = calls(&received).remove(0);
     assert_eq!(call.log_level, Some(LogLevel::Warning));
     assert!(call.caller.can("roots") && !call.caller.can("sampling"));
-    let params: mcp_revisions::v2026_07_28::PaginatedRequestParams = call.read().unwrap();
+    let params: mcp_revisions::core::v2026_07_28::PaginatedRequestParams = call.read().unwrap();
     let meta: Value = serde_json::from_str(&mcp_wire::to_string(&params.meta)).unwrap();
     assert_eq!(
         meta["io.modelcontextprotocol/protocolVersion"],
@@ -433,7 +433,10 @@ fn a_stream_that_nobody_listens_to_any_more_is_over_for_its_handler() {
 #[test]
 fn a_stream_of_changes_that_ends_is_opened_again_and_the_client_hears_that_all_may_have_changed() {
     let end = Json::from_text(r#"{"resultType":"complete"}"#).unwrap();
-    for result in [Ok(end), Err(mcp_revisions::errors::internal("cut").error)] {
+    for result in [
+        Ok(end),
+        Err(mcp_revisions::sansio::errors::internal("cut").error),
+    ] {
         let profile = profile_text(r#"{"tools":{"listChanged":true}}"#);
         let server = Server::new(Revision::V2026_07_28, profile).unwrap();
         let mut channel = Channel::new();
@@ -523,7 +526,7 @@ fn a_refused_subscription_costs_no_other_one() {
         }
         calls_of.push(call.token);
     }
-    let refusal = mcp_revisions::errors::invalid_params("no such resource").error;
+    let refusal = mcp_revisions::sansio::errors::invalid_params("no such resource").error;
     let refused = server.answer(&mut channel, calls_of[1], Err(refusal), NOW);
     let answer = text_of(&refused);
     assert_eq!(
@@ -709,7 +712,7 @@ fn a_subscription_that_the_handlers_refuse_is_reported_and_carried_by_no_stream(
     let [(_, first), (_, second)] = requests(&opened.events)[..] else {
         panic!("{opened:?}")
     };
-    let refusal = mcp_revisions::errors::invalid_params("no such resource").error;
+    let refusal = mcp_revisions::sansio::errors::invalid_params("no such resource").error;
     let refused = server.answer(&mut channel, first, Err(refusal.clone()), NOW);
     let ignored = Ignored::Refused("resources/subscribe", refusal);
     assert_eq!(refused.events, [Event::Ignored(ignored)]);
@@ -753,7 +756,7 @@ fn streams_are_refused_while_the_handlers_are_called_for_as_many_resources_as_ma
         let ended = server.answer(
             &mut channel,
             token,
-            Err(mcp_revisions::errors::internal("no").error),
+            Err(mcp_revisions::sansio::errors::internal("no").error),
             NOW,
         );
         assert_eq!(requests(&ended.events), []);

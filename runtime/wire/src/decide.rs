@@ -65,7 +65,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Returns which of the paths the next object has, found in one scan.
+    /// Returns the paths that the next object has, found in one scan.
     ///
     /// A path is there if each of its steps but the last leads to an object, and the last exists. One that leads to `null` is
     /// there only if no other one is: some peers write all members.

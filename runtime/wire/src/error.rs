@@ -128,12 +128,12 @@ impl Error {
         self.0.part.as_deref()
     }
 
-    /// Returns what was expected there, such as `a string`.
+    /// Returns the expectation there, such as `a string`.
     pub fn expected(&self) -> &str {
         &self.0.expected
     }
 
-    /// Returns what was found there, such as `5`, ``string "abc"`` or `nothing`; long values are cut.
+    /// Returns the value there, such as `5`, ``string "abc"`` or `nothing`; long values are cut.
     pub fn found(&self) -> &str {
         &self.0.found
     }

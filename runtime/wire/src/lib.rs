@@ -113,13 +113,14 @@ pub use message::{
     RequestOf, ResponseOf,
 };
 pub use method::{
-    AnyValue, CapabilityPart, Direction, MethodInfo, MethodKind, NoParams, TypeInfo, UnknownMessage,
+    AnyValue, CapabilityPart, Direction, ExtensionStage, MethodInfo, MethodKind, NoParams,
+    TypeInfo, UnknownMessage,
 };
 pub use number::{Integer, NotFinite, Number};
 pub use object::{Members, Object, Record, UnknownMembers};
 pub use reader::{Array, Decode, Reader};
 pub use scan::MAX_DEPTH;
-pub use shown::{EXCERPT, excerpt, harmless, printable, steers};
+pub use shown::{EXCERPT, excerpt, harmless, hides, printable, steers};
 pub use writer::{ArrayWriter, Encode, ObjectWriter, Writer, is_plain};
 
 /// Reads a whole text.

@@ -70,7 +70,7 @@ fn place(object: &str) -> Option<MetaPlace> {
 
 /// Returns the object with `_meta[key]` set; everything else stays byte for byte where it was.
 ///
-/// A value that is no object, or whose `_meta` is none, comes back as it is.
+/// A value that is not an object, or whose `_meta` is none, comes back as it is.
 #[must_use]
 pub fn with(object: &Json, key: &str, value: &Json) -> Json {
     set(object, key, value, &mut |meta| {
@@ -123,7 +123,7 @@ pub fn without(object: &Json, key: &str) -> Json {
 /// Returns the object with its `_meta` changed by `edit`, which sees an empty one if it has none; everything else stays byte
 /// for byte where it was.
 ///
-/// A value that is no object, or whose `_meta` is none, comes back as it is.
+/// A value that is not an object, or whose `_meta` is none, comes back as it is.
 #[must_use]
 pub fn edit(object: &Json, edit: impl FnOnce(&mut Extra)) -> Json {
     let mut edit = Some(edit);

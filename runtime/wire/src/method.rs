@@ -72,6 +72,26 @@ impl serde::Serialize for MethodKind {
     }
 }
 
+/// The maturity of an extension: which changes of it a peer has to expect. See
+/// [the lifecycle of extensions](https://modelcontextprotocol.io/seps/3392-extension-lifecycle).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ExtensionStage {
+    /// A prototype: anything may change, and it may go.
+    Experimental,
+    /// In use: a breaking change is rare, documented, and keeps the identifier.
+    Beta,
+    /// Fixed within a revision of the protocol: it changes only with a new one.
+    Stable,
+}
+
+crate::strings! {
+    ExtensionStage {
+        Experimental "experimental";
+        Beta "beta";
+        Stable "stable";
+    }
+}
+
 /// A row of a revision's table of methods; types are named as in the schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MethodInfo {
@@ -195,7 +215,7 @@ impl fmt::Debug for AnyValue {
     }
 }
 
-/// What reads and writes itself, and says of which type it is.
+/// A type that reads and writes itself, and has a `TypeId`.
 trait Codec: Decode + Encode + Any {}
 
 impl<T: Decode + Encode + Any> Codec for T {}

@@ -106,22 +106,22 @@ pub trait Record {
         reader.skip()
     }
 
-    /// Returns where the other members go, if they are kept.
+    /// Returns the map for other members, if they are kept.
     fn extra(&mut self) -> Option<&mut Extra> {
         None
     }
 }
 
-/// Where unknown members go that are all of one type.
+/// A map of unknown members of one type.
 #[doc(hidden)]
 pub trait UnknownMembers {
-    /// Reads the value of the member `key`, which may have been there before.
+    /// Reads the value of the member `key`, which may be a repeated one.
     ///
     /// # Errors
     /// A value that is not of the type.
     fn read_member(&mut self, key: String, reader: &mut Reader<'_>) -> Result<(), Fault>;
 
-    /// Returns a key that was there before.
+    /// Returns a repeated key, if there is one.
     fn repeated_key(&self) -> Option<&str>;
 }
 
@@ -454,7 +454,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Returns where the object that comes next names the member `key` for the second time.
+    /// Returns the offset at which the next object names the member `key` for the second time.
     fn second_key(&mut self, key: &str) -> Result<Option<usize>, Fault> {
         self.enter_object("")?;
         let mut first = true;

@@ -14,7 +14,7 @@ use crate::text::{self, Escapes};
 /// A value is read where it is to stay, in a struct or a list: to hand it up as a result would copy it at each level.
 /// So there is first a [`blank`](Self::blank), and then [`fill`](Self::fill).
 pub trait Decode {
-    /// Returns what reading starts from: it allocates nothing and stands for no JSON.
+    /// Returns the value that reading starts from: it allocates nothing and stands for no JSON.
     fn blank() -> Self
     where
         Self: Sized;

@@ -25,7 +25,7 @@ pub fn debug(
 ///
 /// A line has the place at which a reader looks for the member, its name in JSON, whether it is `required` or
 /// `optional` (`json`, or `nullable` for an `Option<Option<T>>`, where `null` is a value), and the field. Lines that begin with `const`
-/// are constants, which are no fields; they come first. A value that is kept as text has `in` and the frame of its schema behind its field. Members are written in the order of the lines, constants
+/// are constants, which are not fields; they come first. A value that is kept as text has `in` and the frame of its schema behind its field. Members are written in the order of the lines, constants
 /// before all, and looked for in the order of the places. Unknown members of an `open` struct are kept in its field
 /// `extra`; those of a `typed` one are read as the values of that map; a `closed` one refuses them.
 ///

@@ -338,7 +338,7 @@ pub(crate) fn value_end(bytes: &[u8], mut at: usize, depth: u32) -> Result<usize
     }
 }
 
-/// Returns what is wrong where a container neither goes on nor ends.
+/// Returns the fault of a container that neither goes on nor ends.
 pub(crate) fn unended(in_object: bool) -> FaultCause {
     FaultCause::Syntax(if in_object {
         "`,` or `}`"

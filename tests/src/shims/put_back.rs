@@ -66,7 +66,9 @@ fn put_one(whole: &mut Value, loss: &Loss) -> Result<(), String> {
             }
         }
         (Value::Array(items), change, lost) => {
-            let at: usize = last.parse().map_err(|_| format!("`{last}` is no index"))?;
+            let at: usize = last
+                .parse()
+                .map_err(|_| format!("`{last}` is not an index"))?;
             match (change, lost) {
                 (Change::Added, None) if at < items.len() => drop(items.remove(at)),
                 (Change::Removed, Some(lost)) if at <= items.len() => items.insert(at, lost),

@@ -10,10 +10,10 @@ use std::time::Duration;
 
 use crate::runtime::{Voice, voices};
 use crate::steps::{Channel, Server};
+use mcp_revisions::core::values::method_name;
 use mcp_revisions::mcp_wire::{self, Direction, Extra, Json, JsonObject, MethodInfo, MethodKind};
 use mcp_revisions::sansio::server::{Event, Fate, IncomingRequest, Profile};
-use mcp_revisions::values::method_name;
-use mcp_revisions::{Lifecycle, Limits, Revision, meta};
+use mcp_revisions::{Lifecycle, Limits, Revision, mcp_wire::meta};
 use mcp_revisions_schema::Models;
 use mcp_revisions_schema::Spec;
 use mcp_tests::parallel;
@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 const NOW: Duration = Duration::ZERO;
 
 fn row(revision: Revision, method: &str) -> Option<&'static MethodInfo> {
-    mcp_revisions::translate::find_method(
+    mcp_revisions::core::translate::find_method(
         revision,
         method,
         Direction::ClientToServer,
@@ -349,7 +349,7 @@ fn answer(
     let message = error["message"].as_str().unwrap();
     // What cannot be said needs an adapter, or is refused by a rule.
     let reason = match &output.fate {
-        Fate::NeedsAdapter(needs) => needs.rule.to_owned(),
+        Fate::RequiresState(needs) => needs.rule.to_owned(),
         Fate::Refused(_) if message.contains("revision") => "refused by a rule".to_owned(),
         // A draft has what no rule says anything of yet.
         Fate::Refused(_) if message.contains("has no counterpart in") => "open".to_owned(),

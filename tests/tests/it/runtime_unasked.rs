@@ -9,9 +9,9 @@ use std::time::Duration;
 use crate::runtime::{Voice, voices};
 use crate::steps::{Channel, Output, Server};
 use mcp_revisions::Lifecycle;
+use mcp_revisions::core::translate::find_method;
 use mcp_revisions::mcp_wire::{Direction, Json, JsonObject, MethodInfo, MethodKind, from_str};
 use mcp_revisions::sansio::server::{Answer, Event, Fate, Ignored, Profile, To};
-use mcp_revisions::translate::find_method;
 use mcp_revisions_schema::Models;
 use mcp_revisions_schema::Spec;
 use mcp_tests::{parallel, root};
@@ -139,7 +139,7 @@ fn to_peer(
                     counts.judge(peer, there.params, &given, &text);
                 }
                 Fate::Dropped(rule) => counts.stop(*rule),
-                Fate::NeedsAdapter(needs) => counts.stop(needs.rule),
+                Fate::RequiresState(needs) => counts.stop(needs.rule),
                 other => counts
                     .failures
                     .push(format!("{}: {other:?}\n  {text}", row.name)),
@@ -175,7 +175,7 @@ fn from_peer(
                     counts.judge(app, here.params, notice.params.text(), &text);
                 }
                 [Event::Ignored(Ignored::Dropped(_, rule))] => counts.stop(*rule),
-                [Event::NeedsAdapter(needs)] => counts.stop(needs.rule),
+                [Event::RequiresState(_, needs)] => counts.stop(needs.rule),
                 other => counts
                     .failures
                     .push(format!("{}: {other:?}\n  {text}", row.name)),

@@ -87,7 +87,7 @@ fn expected(peer: &InteropPeer, revision: &str) -> Vec<(&'static str, Value)> {
     steps
 }
 
-/// Returns what matters of a result, as the example client prints it.
+/// Returns the parts of a result that are compared, as the example client prints it.
 fn essence(step: &str, result: &Value) -> Value {
     match step {
         "tools/list" => {

@@ -63,14 +63,22 @@ pub(super) fn imported(imported: &Imported) -> String {
 pub(super) fn imported_extension(imported: &ImportedExtension) -> String {
     let (name, revision) = (&imported.name, &imported.revision);
     let what = what(imported.added, imported.schema_changed);
+    let stage = (imported.stage).map_or_else(String::new, |stage| format!(", stage {stage}"));
     let mut text = format!(
-        "extension {name}, state {}: {what}, {} definitions of its own, {} that repeat {revision}, {} that differ from it, sha256 {}\n",
+        "extension {name}, state {}{stage}: {what}, {} definitions of its own, {} that repeat {revision}, {} that differ from it, sha256 {}\n",
         imported.state,
         imported.own,
         imported.repeated,
         imported.drifted.len(),
         imported.sha256
     );
+    if imported.superseded > 0 {
+        let _ = writeln!(
+            text,
+            "\nupstream's schema stands in the place of ours: `written-from` and {} statements are gone",
+            imported.superseded
+        );
+    }
     for (definition, lines) in &imported.drifted {
         let _ = writeln!(
             text,
@@ -148,7 +156,7 @@ pub(super) fn confirmed(settled: &[Fact], dropped: bool, left: usize) -> String 
     format!("{} facts {word}, {left} to go\n", settled.len())
 }
 
-/// Returns what is open, each thing once, with the lines that would settle it.
+/// Returns the open questions, each once, with the lines that would settle it.
 pub(super) fn open(open: &SpecGaps) -> String {
     let SpecGaps {
         decisions,

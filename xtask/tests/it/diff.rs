@@ -37,7 +37,7 @@ fn the_exit_code_tells_a_change_from_a_failure() {
     assert_eq!(
         code(&["diff", "2024-11-05", "2025-03-26"]),
         0,
-        "by default a change is no failure"
+        "by default a change is not a failure"
     );
     assert_eq!(
         code(&[

@@ -130,7 +130,7 @@ fn errata(spec: &Spec) -> impl Iterator<Item = (RevisionStage, &str, Option<&str
     of_core.chain(of_extensions)
 }
 
-/// Returns what `spec/` says under a name: rules of the protocol, errata, changes that only pages tell.
+/// Returns the facts of `spec/` with this name: rules of the protocol, errata, changes of the pages.
 fn facts(spec: &Spec, (stated, changes): (&ErrorRules, &ProseChanges), name: &str) -> Vec<String> {
     let mut facts = Vec::new();
     let text = |what: &str, lines: &[(&str, &str)]| {

@@ -183,7 +183,7 @@ fn line(head: Head, mut items: Vec<(ChangeLevel, BriefItem)>) -> BriefLine {
     }
 }
 
-/// Returns what a change has to say, and where.
+/// Returns the items of a change, each with its heading.
 fn items(change: &ThemeChange<'_>, inputs: &SortedSet<&str>) -> Vec<(Head, BriefItem)> {
     let row = change.lead();
     let mut paths: Vec<&WirePath> = change.main().collect();
@@ -339,7 +339,7 @@ fn kind_of(schema: &serde_json::Value) -> Option<&str> {
     name.or_else(|| schema.get("type")?.as_str())
 }
 
-/// Returns what an object takes beside the members that it names.
+/// Returns the type of an object's other members.
 fn other_members(view: &Option<View>) -> String {
     let schema = view.as_ref().map(|view| &view.schema);
     let each = schema.and_then(|schema| schema.get("additionalProperties"));
@@ -354,7 +354,7 @@ fn other_members(view: &Option<View>) -> String {
     }
 }
 
-/// Returns what has to be there now, by who sends it.
+/// Returns the members that are required now, by their sender.
 fn required(
     row: &DiffRow,
     paths: &[&WirePath],

@@ -99,7 +99,7 @@ pub fn peers(binds: Option<MethodSender>) -> &'static str {
     }
 }
 
-/// Returns what only the pages say, by the peers and the transport that it is about: `clients, over HTTP`.
+/// Returns the changes of the pages, by the peers and the transport that they bind: `clients, over HTTP`.
 #[must_use]
 pub fn prose_groups(diff: &Diff) -> Vec<(String, Vec<&Prose>)> {
     let mut groups: SortedMap<(Option<MethodSender>, Option<RefusingTransport>), Vec<&Prose>> =
@@ -120,7 +120,7 @@ pub fn prose_groups(diff: &Diff) -> Vec<(String, Vec<&Prose>)> {
         .collect()
 }
 
-/// Returns what stood there and what stands there, in one line; empty where the kind says it all.
+/// Returns the old and the new value of a row, in one line; empty if the kind says it all.
 #[must_use]
 pub fn change_line(row: &DiffRow) -> String {
     let presence = |view: &View, [before, after]: [&str; 2]| match view.required {

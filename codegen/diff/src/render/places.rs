@@ -7,26 +7,26 @@ use mcp_revisions_schema::sorted::SortedSet;
 /// From how many methods on their number says more than their names.
 const MANY: usize = 3;
 
-/// Returns what a member is called: by the way to it where that is short and the same everywhere, else by its name alone.
+/// Returns the name of a member, with its path if that is short and the same everywhere.
 pub(super) fn name(row: &DiffRow, paths: &[&WirePath]) -> String {
     let ways: SortedSet<String> = paths.iter().map(|path| way(path).join(".")).collect();
     match (ways.first(), ways.len()) {
         (Some(way), 1) if !way.is_empty() => way.clone(),
         _ => match row.subject.as_deref() {
-            Some(subject) => held(subject, paths),
+            Some(subject) => within_owner(subject, paths),
             None => ways.into_iter().next().unwrap_or_default(),
         },
     }
 }
 
-/// Returns what a limit is of: a member by the way to it, or the message itself. The subject of such a change is its keyword.
+/// Returns the owner of a limit: a member with its path, or the message itself. The subject of such a change is its keyword.
 pub(super) fn limited(row: &DiffRow, paths: &[&WirePath]) -> String {
     let ways: SortedSet<Vec<String>> = paths.iter().map(|path| way(path)).collect();
     let leaves: SortedSet<Option<&String>> = ways.iter().map(|way| way.last()).collect();
     match (leaves.first(), leaves.len(), ways.first()) {
         (Some(None), 1, _) => "the message".to_owned(),
         (Some(Some(_)), 1, Some(way)) if ways.len() == 1 => way.join("."),
-        (Some(Some(leaf)), 1, _) => held(leaf, paths),
+        (Some(Some(leaf)), 1, _) => within_owner(leaf, paths),
         // Members of several names have one definition.
         _ => match row.places.first() {
             Some(place) => place.new.clone(),
@@ -35,8 +35,8 @@ pub(super) fn limited(row: &DiffRow, paths: &[&WirePath]) -> String {
     }
 }
 
-/// Returns a member with what holds it, where that is the same everywhere: `_meta.progressToken`.
-fn held(subject: &str, paths: &[&WirePath]) -> String {
+/// Returns a member with the name of its owner, if that is the same everywhere: `_meta.progressToken`.
+fn within_owner(subject: &str, paths: &[&WirePath]) -> String {
     let holder = |path: &&WirePath| {
         let way = way(path);
         way.len().checked_sub(2).map(|at| way[at].clone())
@@ -102,7 +102,7 @@ fn chosen<'p>(paths: &[&'p WirePath]) -> Option<&'p str> {
     choices.first().copied().filter(|_| choices.len() == 1)
 }
 
-/// Returns what carries a value: `initialize`, or `_meta of 8 requests`.
+/// Returns the messages that carry a value: `initialize`, or `_meta of 8 requests`.
 pub(super) fn holder(paths: &[&WirePath]) -> String {
     let methods: SortedSet<&str> = paths.iter().map(|path| path.method.as_str()).collect();
     let Some(first) = paths.first() else {

@@ -95,7 +95,7 @@ pub(super) fn changes(diff: &Diff) -> Vec<ThemeChange<'_>> {
     all
 }
 
-/// Returns what two rows have in common that say the same.
+/// Returns the properties that two rows share if they say the same.
 fn likeness(diff: &Diff, row: &DiffRow) -> Vec<String> {
     let part = row.paths.first().map(|path| path.part);
     let mut key = vec![row.kind.id().to_owned(), row.level.as_str().to_owned()];
@@ -284,7 +284,7 @@ impl<'d> ThemeChange<'d> {
         self.rows.iter().flat_map(|row| &row.from)
     }
 
-    /// Returns what stood there and what stands there, in one line; empty where its rows differ in that.
+    /// Returns the old and the new value of its rows, in one line; empty if they differ.
     #[must_use]
     pub fn line(&self) -> String {
         let mut lines = self.rows.iter().map(|row| change_line(row));

@@ -112,7 +112,7 @@ impl<'m> Planner<'m> {
                 let value = object
                     .member(value)
                     .ok_or_else(|| format!("`{name}` has no member `{value}`"))?;
-                Some(self.held(sides, row, action, value, member)?)
+                Some(self.value_plan(sides, row, action, value, member)?)
             }
             _ => None,
         };
@@ -141,8 +141,8 @@ impl<'m> Planner<'m> {
         })
     }
 
-    /// Returns the plan of the value that an item holds, or what is wrong with the row about it.
-    fn held(
+    /// Returns the plan of the value of an item, or the fault of the row about it.
+    fn value_plan(
         &mut self,
         sides: &ListSides<'m, '_>,
         row: &Alternative,

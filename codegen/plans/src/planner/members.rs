@@ -122,7 +122,7 @@ impl<'m> Planner<'m> {
         })
     }
 
-    /// Returns what a session knows that stands in an object of this type.
+    /// Returns the fact of a session that is of this type.
     fn summoned(&self, name: &str) -> Option<SessionFact> {
         let def = self.to.get(name)?;
         def.shape.object()?.members.iter().find_map(|member| {
@@ -211,7 +211,7 @@ impl<'m> Planner<'m> {
         ValueSource::Fill(self.required(target, place, question, &open, ProposedRow::Rule))
     }
 
-    /// Returns what fills a member that must be there: what a rule says, or the safe answer.
+    /// Returns the value of a required member: that of a rule, or the safe answer.
     fn required(
         &mut self,
         target: &Member,
@@ -263,7 +263,7 @@ impl<'m> Planner<'m> {
         self.unsupported.push(error);
     }
 
-    /// Returns what fills a member that must be there and that no rule speaks of: the schema's own default, else nothing.
+    /// Returns the value of a required member without a rule: the schema's own default, else nothing.
     fn filled(
         &mut self,
         target: &Member,

@@ -261,7 +261,7 @@ impl<'m> Planner<'m> {
         }
     }
 
-    /// Returns how a value of one type becomes a value of the other; asks for the conversions that it calls.
+    /// Returns the conversion of a value of one type to the other, and queues the conversions that it calls.
     fn transfer(&mut self, from: &Ty, to: &Ty) -> Result<Transfer, PlanProblem> {
         let (source, target) = (self.from, self.to);
         let (from, to) = (source.resolve(from), target.resolve(to));
@@ -327,7 +327,7 @@ impl<'m> Planner<'m> {
         from == to || self.rules.renamed(from, to, self.way)
     }
 
-    /// Returns what the conversion of a type into another one does; an opaque object has no type.
+    /// Returns the body of the conversion of a type into another one; an opaque object has no type.
     fn body(&mut self, [from, to]: [Option<&'m TypeDef>; 2]) -> ConversionBody {
         let named = from.filter(|_| to.is_some());
         let custom = named.and_then(|def| self.rules.custom(&def.doc_key, self.way));

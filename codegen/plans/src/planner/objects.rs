@@ -228,7 +228,7 @@ impl<'m> Planner<'m> {
         fitted
     }
 
-    /// Returns what becomes of unknown members, where source and target keep them differently.
+    /// Returns the plan for unknown members, if source and target keep them differently.
     fn rest(&mut self, from: &Rest, to: &Rest, key: &str) -> RestPlan {
         let mut plan = RestPlan {
             from: from.clone(),

@@ -102,7 +102,7 @@ impl<'m> Planner<'m> {
         by.is_some_and(|by| by == wire)
     }
 
-    /// Returns what becomes of each variant; the target is a union, or one type that a variant holds.
+    /// Returns the plan for each variant; the target is a union, or one type that a variant holds.
     pub(super) fn arms(
         &mut self,
         def: &TypeDef,
@@ -183,7 +183,7 @@ impl<'m> Planner<'m> {
         arms
     }
 
-    /// Returns what a rule says of a variant that has no counterpart; else it is refused.
+    /// Returns the rule's plan for a variant without a counterpart; without a rule, it is refused.
     fn decided_arm(&mut self, place: &str, open: &str, error: Reject) -> Arm {
         let decides = |action: &Action| {
             matches!(
@@ -217,8 +217,7 @@ impl<'m> Planner<'m> {
         }
     }
 
-    /// Returns which variant of the source is which of the target, by their places: by name or rule, else by what always stands
-    /// in one member. The way back leads to where a value came from.
+    /// Returns the pairs of variants of source and target, by their places: by name or rule, else by the constant of a member. The way back leads to where a value came from.
     pub(super) fn pairs(&self, source: &Union, target: &Union) -> Vec<(usize, usize)> {
         fn profiles<'m>(model: &'m Model, union: &'m Union) -> Vec<ChoiceMarks<'m>> {
             let types = union.types();

@@ -111,7 +111,7 @@ pub(super) fn widens(
     }
 }
 
-/// Returns what a type is without the names that stand around it.
+/// Returns a type without the aliases and newtypes around it.
 fn bare<'m>(model: &'m Model, ty: &'m Ty) -> &'m Ty {
     match model.resolve(ty) {
         named @ Ty::Named(name) => model.shape(name).and_then(Shape::scalar).unwrap_or(named),
@@ -119,7 +119,7 @@ fn bare<'m>(model: &'m Model, ty: &'m Ty) -> &'m Ty {
     }
 }
 
-/// Returns what the schema says that an absent member is, where that is a scalar of its type.
+/// Returns the schema's default of a member, if it is a scalar of its type.
 pub(super) fn default<'m>(model: &Model, member: &'m Member) -> Option<&'m Value> {
     let value = member.constraints.values.get("default")?;
     let scalar = value.is_string() || value.is_number() || value.is_boolean();

@@ -135,7 +135,7 @@ impl<'r> ExemplifiedRow<'r> {
         })
     }
 
-    /// Returns what is wrong with its examples, and each way that has none.
+    /// Returns the faults of its examples, and each direction that has none.
     pub(super) fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         let mut shown = SortedSet::new();

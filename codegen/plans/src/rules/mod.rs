@@ -83,7 +83,7 @@ impl PairRules {
         Ok(rules)
     }
 
-    /// Returns what is wrong with the rules by themselves, apart from their examples: nothing has to be tried before there is a
+    /// Returns the faults of the rules by themselves, apart from their examples: nothing has to be tried before there is a
     /// conversion.
     pub(crate) fn faults(&self) -> Vec<Error> {
         sound::faults(&self.file, &self.rows)
@@ -204,7 +204,7 @@ impl PairRules {
         row.is_some()
     }
 
-    /// Returns what is wrong with the row by which a type became several, where no member tells them apart.
+    /// Returns the fault of a row by which a type became several that no member tells apart.
     pub(super) fn not_split(&self, old: &str) -> Option<Error> {
         let mut rows = placed(&self.rows.rename);
         let is_it = |row: &Rename| row.old == old && row.new.all().len() > 1;
@@ -328,7 +328,7 @@ impl PairRules {
         self.rows.told().map(|row| row.id.to_owned()).collect()
     }
 
-    /// Returns what conversions are handed of the rules, by id.
+    /// Returns the facts of the rules for conversions, by id.
     pub(super) fn facts(&self) -> Vec<RuleFacts> {
         let mut facts: Vec<RuleFacts> = self
             .rows
@@ -435,13 +435,13 @@ pub(super) struct Offer<'r> {
 }
 
 impl Offer<'_> {
-    /// Returns where the rule stands in its file.
+    /// Returns the offset of the rule in its file.
     pub(super) fn offset(&self) -> usize {
         self.key.0
     }
 }
 
-/// Returns which of the places that a rule speaks of this is.
+/// Returns the index of a place among those of a rule.
 fn at(rule: &PairRule, place: &str) -> Option<usize> {
     let mut places = rule.at.all().iter();
     places.position(|pattern| matches(pattern, place))

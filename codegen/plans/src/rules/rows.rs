@@ -59,7 +59,7 @@ pub(super) struct Rename {
 }
 
 impl Rename {
-    /// Returns how errors name it.
+    /// Returns its name in errors.
     pub(super) fn id(&self) -> String {
         format!("{} -> {}", self.old, self.new.all().join(", "))
     }
@@ -84,7 +84,7 @@ pub struct PairRule {
     /// The values that are lost with the lesser severity.
     pub trivial: Option<Trivial>,
     /// Set if nothing is lost by it under the policy that carries: a member that is dropped travels as an unknown one
-    /// then, and is taken back. Not where an older peer would take it for something else, or where it is no member.
+    /// then, and is taken back. Not where an older peer would take it for something else, or where it is not a member.
     #[serde(default = "yes")]
     pub carry: bool,
     /// Examples on values: one at least of each direction that the rule has.
@@ -410,7 +410,7 @@ impl PairRule {
         way.of(&self.up, &self.down).as_ref()
     }
 
-    /// Returns what it says, of both ways.
+    /// Returns its actions, of both directions.
     pub(super) fn actions(&self) -> impl Iterator<Item = &Action> {
         StepDirection::BOTH
             .into_iter()
@@ -428,7 +428,7 @@ impl MethodRule {
 }
 
 impl ErrorRule {
-    /// Returns what the code becomes on one way.
+    /// Returns the fate of the code in one direction.
     #[must_use]
     pub fn fate(&self, way: StepDirection) -> Option<&ErrorRuleFate> {
         way.of(&self.up, &self.down).as_ref()

@@ -195,7 +195,7 @@ fn is_relied_on(rows: &RuleTables, hook: &PairRule) -> bool {
     labels(hook).all(|label| placed(&rows.rule).any(|(_, rule)| rule.with.contains(&label)))
 }
 
-/// Returns how `with` names a rule.
+/// Returns the names of a rule in `with`.
 fn labels(rule: &PairRule) -> impl Iterator<Item = String> {
     let places = rule.at.all().iter();
     places.map(|place| format!("{}@{place}", rule.id))

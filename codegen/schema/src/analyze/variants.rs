@@ -123,7 +123,7 @@ fn plain_name(ty: &Ty) -> String {
     }
 }
 
-/// Returns how many words all names share at the front and at the end, leaving each at least one.
+/// Returns the numbers of words that all names share at the front and at the end, leaving each at least one.
 fn shared(names: &[Vec<String>]) -> (usize, usize) {
     let Some((first, others)) = names.split_first() else {
         return (0, 0);

@@ -48,7 +48,7 @@ pub(super) fn settle(built: &mut BuiltModel, file: &str, scope: &Scope) -> Resul
     Error::check(errors)
 }
 
-/// Returns where an alias leads that ends in no type, and whether some finite value is that.
+/// Returns the cycle of an alias that ends in no type, in words, and whether some finite value fits it.
 fn circle(model: &Model, name: &str) -> Option<(String, bool)> {
     let mut path = vec![name];
     let mut wrapped = false;

@@ -209,7 +209,7 @@ impl<'s> DraftBuilder<'s> {
         Ok(Some(Ty::Named(name)))
     }
 
-    /// Returns what the node at a place is; `place` doubles as the key of its docs.
+    /// Returns the shape of the node at a place; `place` doubles as the key of its docs.
     fn shape(&mut self, node: &SchemaNode, place: &str) -> Result<Shape, Unsupported> {
         if let Some(ty) = self.given(node, place)? {
             return Ok(Shape::Alias(ty));
@@ -237,7 +237,7 @@ impl<'s> DraftBuilder<'s> {
         })
     }
 
-    /// Returns what a value at a place is; an inline schema that needs a name is hoisted, one that no type holds is opaque.
+    /// Returns the type of a value at a place; an inline schema that needs a name is hoisted, one that no type holds is opaque.
     pub(super) fn ty(&mut self, node: &SchemaNode, place: &str) -> Ty {
         self.open.depth += 1;
         let (expected, found) = ("inline schemas that are at most 64 deep", "deeper ones");
@@ -375,7 +375,7 @@ fn scalars(node: &SchemaNode) -> Result<Vec<Ty>, Unsupported> {
     })
 }
 
-/// Returns how many lists, maps and `null`s stand around a value.
+/// Returns the number of lists, maps and `null`s around a value.
 fn wraps(mut ty: &Ty) -> usize {
     let mut wraps = 0;
     while let Ty::Nullable(inner) | Ty::Array(inner) | Ty::Map(inner) = ty {
@@ -409,13 +409,13 @@ pub(super) fn constant(value: &Value) -> Option<Ty> {
         Value::String(_) => Some(Ty::String),
         Value::Bool(_) => Some(Ty::Boolean),
         Value::Number(number) if number.is_i64() => Some(Ty::Integer),
-        // The generated code spells the constant as the schema does, and `-32603.0` is no integer of Rust.
+        // The generated code spells the constant as the schema does, and `-32603.0` is not an integer of Rust.
         Value::Number(_) => Some(Ty::Number),
         _ => None,
     }
 }
 
-/// Returns what a nullable node is where it is not `null`.
+/// Returns a nullable node without `null`.
 fn without_null(node: &SchemaNode) -> SchemaNode {
     let mut inner = node.clone();
     inner.types.retain(|ty| *ty != JsonType::Null);

@@ -22,7 +22,7 @@ use crate::spec::toml_text::quoted;
 ///
 /// A request that may be answered in two ways gets a union of both: `CallToolOutcome`.
 /// One that nothing answers is answered by the result of the generic kind; a message that no union lists, or that has
-/// the method of another one, is a type and no method; a method whose area is no file has one that is: each is a
+/// the method of another one, is a type and no method; a method whose area is not a file has one that is: each is a
 /// decision.
 pub(super) fn pair(built: &mut BuiltModel, scope: &Scope, rules: &MethodRules) {
     let (model, schema) = (&built.model, &built.model.schema);
@@ -106,7 +106,7 @@ struct Pairing<'m> {
 }
 
 impl<'m> Pairing<'m> {
-    /// Returns where the definition of a Rust name stands.
+    /// Returns the JSON pointer to the definition of a Rust name.
     fn pointer(&self, name: &str) -> String {
         let definition = self
             .definitions
@@ -161,7 +161,7 @@ impl<'m> Pairing<'m> {
         })
     }
 
-    /// Returns what answers a request, by the schema or by a rule.
+    /// Returns the type of a request's result, by the schema or by a rule.
     fn result(&mut self, message: &str, method: &str) -> Option<Ty> {
         let model = self.model;
         let request = model.get(message)?.definition.as_deref()?;
@@ -212,7 +212,7 @@ impl<'m> Pairing<'m> {
         let open = format!(
             "expected a method of its own for each message of one side, found `{name}` for {messages}"
         );
-        let answer = format!("`{name}` is no method that is known; {messages} are types");
+        let answer = format!("`{name}` is not a known method; {messages} are types");
         let at = format!("{place}/properties/method/const");
         let replace = format!("replace = {}", quoted(&format!("{name}2")));
         let expect = Value::from(name).to_string();
@@ -248,7 +248,7 @@ impl<'m> Pairing<'m> {
         )
     }
 
-    /// Returns what answers a request that nothing answers, and the decision that it is.
+    /// Returns the generic result, for a request without one, and the decision that it is.
     fn generic_result(&self, method: &ModelMethod) -> (Ty, Decision) {
         let ModelMethod { name, message, .. } = method;
         let generic = self.ty(GENERIC);

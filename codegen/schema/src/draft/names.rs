@@ -84,10 +84,10 @@ fn plain(name: &str) -> String {
     format!("{}Type", naming::type_name(&naming::plain(name)))
 }
 
-/// Returns why no type can have this name in Rust, in any schema; `None` if one can.
+/// Returns the reason why no type in any schema can have this name in Rust; `None` if one can.
 pub(super) fn unsupported(name: &str) -> Option<&'static str> {
     if !naming::is_identifier(name) {
-        return Some("is no name that Rust takes");
+        return Some("is not a name that Rust takes");
     }
     taken::is_taken(name).then_some("is a name that generated code has for something else")
 }

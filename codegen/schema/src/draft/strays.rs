@@ -11,7 +11,7 @@ use crate::spec::extensions::{FACTS, FOLDER, stated_kind};
 use crate::spec::roles::{ROLES, likely_kind};
 use crate::spec::toml_text::{self, quoted};
 
-/// Returns what is listed among messages and is none: it can be no method. One erratum takes all of them from the list.
+/// Returns decisions about definitions that are listed among messages and have no method. One erratum removes all of them.
 pub(super) fn no_messages(
     schema: &Schema,
     scope: &Scope,
@@ -128,7 +128,7 @@ fn kind(method: &str, definition: &str) -> String {
     kind.map_or_else(String::new, |kind| format!("kind = \"{kind}\"\n"))
 }
 
-/// Returns what the schema calls a definition.
+/// Returns the name of a definition in the schema.
 fn name(def: &TypeDef) -> &str {
     def.definition.as_deref().unwrap_or(&def.name)
 }

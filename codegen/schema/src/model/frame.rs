@@ -39,7 +39,7 @@ pub struct FrameMember {
 }
 
 impl SchemaFrame {
-    /// Returns what a schema says.
+    /// Returns the frame of a schema.
     pub(crate) fn of(node: &SchemaNode) -> Self {
         let is_choice = node.reference.is_some()
             || node.unsupported.is_some()

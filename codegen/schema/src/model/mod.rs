@@ -95,7 +95,7 @@ impl Model {
             .find(|ty| ty.definition.as_deref() == Some(definition))
     }
 
-    /// Returns what a type stands for once aliases are followed.
+    /// Returns the type at the end of its aliases.
     #[must_use]
     pub fn resolve<'m>(&'m self, mut ty: &'m Ty) -> &'m Ty {
         // Building a model refuses alias cycles, so this ends.
@@ -146,7 +146,7 @@ pub struct TypeDef {
 }
 
 impl TypeDef {
-    /// Returns where it stands, for errors: a JSON pointer for a definition, its places for an inline schema.
+    /// Returns its location, for errors: a JSON pointer for a definition, its places for an inline schema.
     #[must_use]
     pub fn at(&self) -> String {
         match &self.definition {

@@ -51,7 +51,7 @@ pub enum Ty {
 }
 
 impl Ty {
-    /// Returns what stands in the lists, maps and `null`s around it.
+    /// Returns the type within its lists, maps and `null`s.
     pub fn innermost(&self) -> &Self {
         match self {
             Self::Nullable(inner) | Self::Array(inner) | Self::Map(inner) => inner.innermost(),

@@ -171,7 +171,7 @@ impl<'r> HeldRules<'r> {
         fits(&row.get_ref().r#as).then(|| &shapes.mark(row).r#as)
     }
 
-    /// Returns how the union at this place is decided, where a rule says so.
+    /// Returns the decision of a rule about the union at this place.
     pub(crate) fn decide(&self, place: &str) -> Option<&'r Decide> {
         self.layers().find_map(|rules| {
             let Rules { unions, .. } = rules;
@@ -206,7 +206,7 @@ impl<'r> HeldRules<'r> {
         })
     }
 
-    /// Returns what a member that must be there starts from, where a rule has a value that fits.
+    /// Returns the initial value of a required member, if a rule has one that fits.
     pub(crate) fn start(
         &self,
         place: &str,
@@ -224,7 +224,7 @@ impl<'r> HeldRules<'r> {
         fits(&row.get_ref().start).then(|| constructors.mark(row).start.clone())
     }
 
-    /// Returns what is wrong with the rule of a union, if there is one.
+    /// Returns the error of the rule of a union, if there is one.
     pub(crate) fn union_error(&self, place: &str, problem: &str) -> Option<Error> {
         self.layers().find_map(|rules| {
             let Rules { unions, .. } = rules;
@@ -238,7 +238,7 @@ impl<'r> HeldRules<'r> {
         })
     }
 
-    /// Returns what is wrong with the rule of a hand-written type.
+    /// Returns the error of the rule of a hand-written type.
     pub(crate) fn runtime_error(&self, definition: &str, problem: &str) -> Error {
         let has = |rules: &&Rules| rules.names.rules.runtime.contains_key(definition);
         let Rules { names, .. } = self.layers().find(has).unwrap_or(self.shared);

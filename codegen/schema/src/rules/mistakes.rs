@@ -197,7 +197,7 @@ impl MistakeRules {
 }
 
 impl MistakeRule {
-    /// Returns what it comes to for some models, for each of its places; `None` if one of them matches nothing in them.
+    /// Returns the mistakes of its places in some models; `None` if a place matches nothing in them.
     pub(super) fn mistakes(&self, models: &[&Model]) -> Option<Vec<ModelMistake>> {
         let places = self.at.all().iter();
         places.map(|at| self.mistake(at, models)).collect()

@@ -280,7 +280,7 @@ impl Rules {
         HeldRules::new(self, scope)
     }
 
-    /// Returns rows whose `since` and `until` are no range of revisions.
+    /// Returns rows whose `since` and `until` are not a range of revisions.
     fn out_of_range(&self) -> Vec<Error> {
         let (names, order) = (&self.names, &self.order);
         let (shapes, unions, constructors) = (&self.shapes, &self.unions, &self.constructors);
@@ -357,7 +357,7 @@ impl Rules {
                 return None;
             }
             let problem = format!(
-                "{known:?} are no strings whose Rust names differ, `{OTHER}` not among them"
+                "{known:?}: expected strings with distinct Rust names, `{OTHER}` not among them"
             );
             let help =
                 "list the known strings, each once; one that Rust cannot name is any other string";
@@ -367,7 +367,7 @@ impl Rules {
         errors
     }
 
-    /// Returns what stands for mistakes in members of some models, in the order of the rules.
+    /// Returns the known mistakes of members of some models, in the order of the rules.
     pub(crate) fn mistakes(&self, models: &[&Model]) -> Vec<ModelMistake> {
         let rules = self.mistakes.rules.mistake.iter().filter_map(|rule| {
             let mistakes = rule.get_ref().mistakes(models)?;
@@ -404,7 +404,7 @@ impl Rules {
 macro_rules! labelled {
     ($($row:ty, $of:ident: $what:literal);* $(;)?) => {$(
         impl $row {
-            /// Returns what the row is called in errors.
+            /// Returns the name of the row in errors.
             fn label(&self) -> String {
                 format!(concat!($what, " `{}`"), self.$of)
             }
@@ -446,7 +446,7 @@ const NO_USE: [&str; 3] = [
     "remove the rule, or mend what it names",
 ];
 
-/// Returns where a rule stands, and what it is called in errors.
+/// Returns the offset of a rule, and its name in errors.
 fn row<T>(what: &str, at: &str, rule: &Spanned<T>) -> (usize, String) {
     (rule.span().start, format!("{what} `{at}`"))
 }

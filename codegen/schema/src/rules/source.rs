@@ -29,7 +29,7 @@ impl<T: DeserializeOwned> RuleSource<T> {
 }
 
 impl<T> RuleSource<T> {
-    /// Returns what a rule says, which is of use.
+    /// Marks a rule as used, and returns it.
     pub(crate) fn mark<'r, R>(&self, rule: &'r Spanned<R>) -> &'r R {
         self.used.borrow_mut().insert(rule.span().start);
         rule.get_ref()

@@ -153,7 +153,7 @@ impl Constraints {
         self.values.is_empty()
     }
 
-    /// Returns whether a bound admits less than the one before it; `None` for two values that are no bounds.
+    /// Returns whether a bound admits less than the one before it; `None` for two values that are not bounds.
     pub fn is_tighter(name: &str, before: &Value, now: &Value) -> Option<bool> {
         let (before, now) = (before.as_f64()?, now.as_f64()?);
         let bound = name.trim_start_matches("exclusive").to_lowercase();

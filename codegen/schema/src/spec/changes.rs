@@ -103,7 +103,7 @@ impl ProseChanges {
         self.rows.iter().map(Spanned::get_ref)
     }
 
-    /// Returns what is wrong with them by themselves: two of one name, no words, a pair that does not exist.
+    /// Returns their faults by themselves: two of one name, no words, a pair that does not exist.
     #[must_use]
     pub fn faults(&self, pairs: &[RevisionPair]) -> Vec<Error> {
         let mut seen = SortedSet::new();

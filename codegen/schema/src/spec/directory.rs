@@ -67,7 +67,7 @@ impl SpecSources {
         Err(Error::file(self.path(REVISIONS), problem, "", help))
     }
 
-    /// Returns what the list says.
+    /// Returns the order of the revisions, and their rows.
     pub fn order(&self) -> Result<(Order, Vec<RevisionRow>), Error> {
         let rows = revisions::read(&self.list()?)?;
         let drafts = rows.iter().filter(|row| row.is_draft());

@@ -214,7 +214,7 @@ impl ErrorRules {
         unlisted
     }
 
-    /// Returns what has to be said of these codes.
+    /// Returns the decisions that these codes need.
     pub(crate) fn open(&self, revision: &Revision, order: &Order) -> Vec<Decision> {
         let of = |(code, name): (i64, &str)| Decision {
             scope: Scope::Revision(revision.id.clone()),
@@ -264,10 +264,10 @@ impl ErrorRules {
         Ok((rules, passed))
     }
 
-    /// Returns what holds for one revision, with the pages of that.
+    /// Returns the rules of one revision, with its pages.
     #[must_use]
     pub fn of(&self, revision: &Revision) -> Self {
-        fn held<T: CheckedRow + Clone>(rows: &[T], of: &Revision) -> Vec<T> {
+        fn rows_of<T: CheckedRow + Clone>(rows: &[T], of: &Revision) -> Vec<T> {
             let mut held: Vec<T> = (rows.iter().filter(|row| row.holds(&of.id)).cloned()).collect();
             for row in &mut held {
                 let page = row.page();
@@ -276,10 +276,10 @@ impl ErrorRules {
             held
         }
         Self {
-            errors: held(&self.errors, revision),
-            ranges: held(&self.ranges, revision),
-            headers: held(&self.headers, revision),
-            rules: held(&self.rules, revision),
+            errors: rows_of(&self.errors, revision),
+            ranges: rows_of(&self.ranges, revision),
+            headers: rows_of(&self.headers, revision),
+            rules: rows_of(&self.rules, revision),
         }
     }
 }

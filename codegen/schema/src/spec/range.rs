@@ -10,7 +10,7 @@ use crate::Error;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Order {
     ids: Vec<String>,
-    /// Number of states that are no drafts, which stand last.
+    /// Number of states that are not drafts, which stand last.
     firm: usize,
     /// The places of drafts that are still a release which others came after, each with the place of that release.
     outlived: Vec<(usize, usize)>,
@@ -27,7 +27,7 @@ impl Order {
         }
     }
 
-    /// Creates the order of the states of an extension, of which the first `firm` are no drafts.
+    /// Creates the order of the states of an extension, of which the first `firm` are not drafts.
     pub(super) fn of_states(ids: Vec<String>, firm: usize) -> Self {
         Self {
             ids,
@@ -197,7 +197,7 @@ impl<'f> Faults<'f> {
         }
     }
 
-    /// Returns what is passed over, where nothing is wrong.
+    /// Returns the errors of drafts, which are passed over, or an error of any other revision.
     pub(super) fn done(self) -> Result<Vec<Error>, Error> {
         Error::check(self.errors)?;
         Ok(self.passed)

@@ -103,7 +103,7 @@ impl RevisionRow {
         self.wire.as_deref().unwrap_or(self.id())
     }
 
-    /// Returns what was recorded of the upstream file; empty for nothing.
+    /// Returns the recorded SHA-256 of the upstream file; empty if there is none.
     pub fn sha256(&self) -> &str {
         self.sha256.as_ref().map_or("", |digest| digest.get_ref())
     }
@@ -146,7 +146,7 @@ pub fn read(file: &RuleFile) -> Result<Vec<RevisionRow>, Error> {
     Ok(rows)
 }
 
-/// Returns what is wrong with an entry after those before it: where, what, and what to do.
+/// Returns the faults of an entry after those before it: offset, problem and help.
 fn faults(row: &RevisionRow, before: &[RevisionRow]) -> Vec<(usize, String, &'static str)> {
     let mut faults: Vec<(usize, String, &str)> = Vec::new();
     let at = row.id.span().start;

@@ -56,7 +56,7 @@ impl RuleFile {
         1 + starts.partition_point(|start| *start <= offset)
     }
 
-    /// Returns what is wrong with a rule at a byte offset of this file; `rule` says which, as in ``erratum `id` ``.
+    /// Returns the error of a rule at a byte offset of this file; `rule` names it, as in ``erratum `id` ``.
     pub fn error(
         &self,
         offset: usize,
@@ -88,7 +88,7 @@ impl RuleFile {
     }
 }
 
-/// Returns what is not TOML, or not the TOML that a file holds.
+/// Returns the error of a file that is not TOML, or not the TOML that is expected.
 pub fn not_toml(file: &str, line: usize, message: &str) -> Error {
     Error::text(
         file,

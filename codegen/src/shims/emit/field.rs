@@ -241,7 +241,7 @@ impl Emitter {
     }
 }
 
-/// Returns what fills a member that the source may have and lacks.
+/// Returns the value of a member that the source may have and lacks.
 fn added(missing: &Missing, wire: &str) -> TokenStream {
     match &missing.action {
         Action::Default(value) => {
@@ -252,7 +252,7 @@ fn added(missing: &Missing, wire: &str) -> TokenStream {
     }
 }
 
-/// Returns what fills a member that the source does not name.
+/// Returns the value of a member that the source does not name.
 fn fill(missing: &Missing) -> TokenStream {
     let Missing {
         rule: id, action, ..

@@ -64,8 +64,8 @@ impl Emitter {
         let converts = rest.transfer.as_ref().map(|each| {
             let all = reduced(each, &self.moved).within(Transfer::Map);
             (all != Transfer::Move).then(|| {
-                let (held, all) = (held(&all), self.convert(&all, quote!(extra)));
-                quote!(let extra: #held = #all;)
+                let (ty, all) = (type_of(&all), self.convert(&all, quote!(extra)));
+                quote!(let extra: #ty = #all;)
             })
         });
         let stays_typed = converts.is_some() && !changes;
@@ -202,19 +202,19 @@ impl Emitter {
     }
 }
 
-/// Returns the type that a transfer gives, as far as nothing else says it where the value is only written.
-fn held(transfer: &Transfer) -> TokenStream {
+/// Returns the type of the value of a transfer, as far as the generated code does not infer it.
+fn type_of(transfer: &Transfer) -> TokenStream {
     match transfer {
         Transfer::List(inner) => {
-            let inner = held(inner);
+            let inner = type_of(inner);
             quote!(Vec<#inner>)
         }
         Transfer::Map(inner) => {
-            let inner = held(inner);
+            let inner = type_of(inner);
             quote!(mcp_wire::Map<#inner>)
         }
         Transfer::Nullable(inner) | Transfer::OrNull(inner) => {
-            let inner = held(inner);
+            let inner = type_of(inner);
             quote!(Option<#inner>)
         }
         Transfer::Widen => quote!(mcp_wire::Json),

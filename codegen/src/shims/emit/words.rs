@@ -71,7 +71,7 @@ pub(super) fn call(hook: &HookCall, arguments: TokenStream) -> TokenStream {
     quote!(#path(#arguments, &mut cx.under(#rule)))
 }
 
-/// Returns what a hand-written function returns, in a place where `?` works.
+/// Returns the call of a hand-written function, in a place where `?` works.
 pub(super) fn called(hook: &HookCall, arguments: TokenStream) -> TokenStream {
     let (call, question) = (call(hook, arguments), question(&hook.path));
     quote!(#call #question)

@@ -232,7 +232,7 @@ impl IssuerSignIn {
         parameters
     }
 
-    /// Returns what a sign-in would find.
+    /// Returns the forecast of a sign-in.
     fn forecast(&self, kept: &StoredSignIn) -> Result<SignInForecast, AuthError> {
         if matches!(self.settings.grant, Grant::Code) {
             check_pkce(&self.settings, &self.found)?;

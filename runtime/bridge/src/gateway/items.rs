@@ -1,10 +1,10 @@
 //! The entries of lists as clients see them: names with their prefix, URIs of their own.
 
-use mcp_revisions::methods;
+use mcp_revisions::core::methods;
 use mcp_wire::{EXCERPT, Json, Kind, Map, excerpt};
 use tracing::warn;
 
-use super::{Gateway, GatewayMember, lock, names};
+use super::{Gateway, GatewayMember, names};
 
 /// Returns the member of a result that is the list.
 pub(super) fn list_of(method: &str) -> &'static str {
@@ -24,7 +24,7 @@ pub(super) fn text(object: &Map<Json>, member: &str) -> Option<String> {
 /// Returns the members of an object.
 ///
 /// # Errors
-/// Returns why they cannot be read, such as a member that is there twice.
+/// Returns the reason why they cannot be read, such as a member that is there twice.
 pub(super) fn members(object: &Json) -> Result<Map<Json>, String> {
     object.read().map_err(|why| why.to_string())
 }
@@ -63,7 +63,7 @@ impl Gateway {
     /// Returns an entry of a list of a server as clients see it.
     ///
     /// # Errors
-    /// Returns why it cannot be renamed.
+    /// Returns the reason why it cannot be renamed.
     fn outward_item(
         &self,
         method: &'static str,
@@ -78,7 +78,7 @@ impl Gateway {
         };
         let own = text(&object, key).ok_or_else(|| format!("`{key}`: expected a text"))?;
         let outward = match key {
-            "name" => self.outward_name(method, member, &own),
+            "name" => self.outward_name(member, &own),
             "uriTemplate" => {
                 self.0.uris.template(&member.prefix, &own);
                 self.0.uris.outward(&member.prefix, &own)
@@ -115,13 +115,9 @@ impl Gateway {
         Ok(Json::of(&named))
     }
 
-    fn outward_name(&self, method: &'static str, member: &GatewayMember, name: &str) -> String {
+    fn outward_name(&self, member: &GatewayMember, name: &str) -> String {
         let members = self.members();
         let prefixes: Vec<&str> = members.iter().map(|it| &*it.prefix).collect();
-        let outward = names::outward(&prefixes, &member.prefix, name);
-        if names::is_shortened(&outward) {
-            lock(&self.0.shortened).insert(method, &outward, &member.prefix, name);
-        }
-        outward
+        names::outward(&prefixes, &member.prefix, name)
     }
 }

@@ -1,6 +1,6 @@
 //! URIs in results and notifications as clients see them.
 
-use mcp_revisions::errors;
+use mcp_revisions::sansio::errors;
 use mcp_wire::{ErrorObject, Json, Kind};
 
 use super::items::{members, text};
@@ -42,7 +42,7 @@ impl Gateway {
     /// Returns an object whose `uri` is as clients see it.
     ///
     /// # Errors
-    /// Returns why it cannot be changed, such as a `uri` that is there twice.
+    /// Returns the reason why it cannot be changed, such as a `uri` that is there twice.
     pub(super) fn outward_uri_of(
         &self,
         member: &GatewayMember,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use mcp_revisions::http::ListedTool;
 use mcp_revisions::sansio::server::IncomingRequest;
 use mcp_revisions::serve::Peer;
-use mcp_revisions::{errors, methods};
+use mcp_revisions::{core::methods, sansio::errors};
 use mcp_wire::{ErrorObject, Json, Map, excerpt, meta};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};

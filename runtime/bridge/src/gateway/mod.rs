@@ -5,21 +5,20 @@ mod links;
 mod lists;
 mod names;
 mod questions;
-mod room;
 mod routes;
 mod serving;
-mod shortened;
 mod streams;
 mod uris;
 
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use mcp_revisions::layer::Layers;
 use mcp_revisions::sansio::server::{
     CustomNotification, CustomRequest, IncomingRequest, LogLevel, Notification,
 };
 use mcp_revisions::serve::{Handler, Peer, Session};
-use mcp_revisions::{errors, methods};
+use mcp_revisions::{core::methods, sansio::errors, service::lock};
 use mcp_revisions_core::Revision;
 use mcp_wire::{ErrorObject, Json};
 use tokio::sync::{Semaphore, watch};
@@ -27,7 +26,6 @@ use tokio::sync::{Semaphore, watch};
 use crate::servers::ServerPool;
 use crate::{Bridge, ClientSettings, Error, Proxy};
 pub(crate) use questions::name_questions;
-use shortened::ShortenedNames;
 use uris::Uris;
 
 /// Maximum number of lists that come too late for their client and are still awaited.
@@ -52,7 +50,7 @@ const LATE_LISTS: usize = 64;
 /// gateway.insert("weather", Bridge::new(Upstream::url(Http::new("http://127.0.0.1:8001/mcp")?)))?;
 /// gateway.insert("notes", Bridge::new(Upstream::command("notes-server", ["--stdio"])))?;
 /// let listener = http::bind(("127.0.0.1", 8000)).await?;
-/// gateway.serve(listener, http::Options::new(), std::future::pending(), Duration::ZERO).await?;
+/// gateway.service(http::Options::new())?.serve(listener, std::future::pending(), Duration::ZERO).await;
 /// # Ok(())
 /// # }
 /// ```
@@ -70,9 +68,10 @@ pub struct GatewayBuilder {
 #[derive(Debug)]
 struct SharedGateway {
     settings: GatewayBuilder,
-    members: RwLock<Vec<Arc<GatewayMember>>>,
+    /// The layers around requests of clients.
+    layers: Layers,
+    members: Mutex<Vec<Arc<GatewayMember>>>,
     uris: Uris,
-    shortened: Mutex<ShortenedNames>,
     /// Number of changes of the servers.
     changes: watch::Sender<u64>,
     late: Arc<Semaphore>,
@@ -116,11 +115,13 @@ impl GatewayBuilder {
     /// Creates the gateway, without servers.
     #[must_use]
     pub fn build(self) -> Gateway {
+        let mut layers = self.clients.layers();
+        self.clients.ending.add_layer(&mut layers);
         Gateway(Arc::new(SharedGateway {
             settings: self,
-            members: RwLock::default(),
+            layers,
+            members: Mutex::default(),
             uris: Uris::default(),
-            shortened: Mutex::default(),
             changes: watch::Sender::default(),
             late: Arc::new(Semaphore::new(LATE_LISTS)),
             pool: Arc::default(),
@@ -139,7 +140,7 @@ impl Gateway {
         }
     }
 
-    /// Returns what stands before the names of the tools of a server, and in its path in a [`ServerDirectory`](crate::ServerDirectory): its
+    /// Returns the prefix of a server's tools, which is also its path in a [`ServerDirectory`](crate::ServerDirectory): its
     /// name, if that has at most 32 letters, digits, `-` and `_`; else what is left of it, with a digest at its end.
     #[must_use]
     pub fn prefix(name: &str) -> String {
@@ -182,7 +183,6 @@ impl Gateway {
         });
         if let Some(member) = &removed {
             self.0.uris.forget(&member.prefix);
-            lock(&self.0.shortened).forget(&member.prefix);
         }
         async move {
             if let Some(member) = removed {
@@ -192,6 +192,7 @@ impl Gateway {
     }
 
     /// Ends the connections to all servers, and waits until they have ended.
+    /// Await it to its end: dropping the future may leave servers at work.
     pub async fn shutdown(&self) {
         let mut ending = tokio::task::JoinSet::new();
         for member in self.members() {
@@ -201,23 +202,13 @@ impl Gateway {
     }
 
     fn change(&self, change: impl FnOnce(&mut Vec<Arc<GatewayMember>>)) {
-        change(
-            &mut self
-                .0
-                .members
-                .write()
-                .unwrap_or_else(PoisonError::into_inner),
-        );
+        change(&mut lock(&self.0.members));
         self.0.changes.send_modify(|count| *count += 1);
     }
 
     /// Returns the servers in the order in which they were added, which is that of their entries in lists.
     fn members(&self) -> Vec<Arc<GatewayMember>> {
-        self.0
-            .members
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        lock(&self.0.members).clone()
     }
 }
 
@@ -240,17 +231,6 @@ pub(crate) fn distinct<'o>(
 }
 
 impl Gateway {
-    /// Counts a request of a client.
-    ///
-    /// # Errors
-    /// Returns the error for a client that has sent too many.
-    fn admit(&self, peer: &Peer) -> Result<(), ErrorObject> {
-        match &self.0.settings.clients.rate_limit {
-            Some(limit) => limit.admit(&peer.session().owner()),
-            None => Ok(()),
-        }
-    }
-
     async fn answer(&self, call: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> {
         match call.method {
             methods::TOOLS_LIST
@@ -262,7 +242,7 @@ impl Gateway {
             methods::RESOURCES_READ => self.read(call, peer).await,
             methods::COMPLETION_COMPLETE => self.complete(call, peer).await,
             methods::SUBSCRIPTIONS_LISTEN => self.listen(call, peer).await,
-            method => Err(errors::method_not_found(method, call.peer.lifecycle()).error),
+            method => Err(errors::method_not_found(method, call.revision.lifecycle()).error),
         }
     }
 
@@ -270,22 +250,28 @@ impl Gateway {
     async fn answer_custom(&self, call: CustomRequest, peer: Peer) -> Result<Json, ErrorObject> {
         match self.members().as_slice() {
             [only] => only.proxy.custom_request(call, peer).await,
-            _ => Err(errors::method_not_found(&call.method, call.peer.lifecycle()).error),
+            _ => Err(errors::method_not_found(&call.method, call.revision.lifecycle()).error),
         }
     }
 }
 
 impl Handler for Gateway {
     async fn call(&self, call: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> {
-        self.admit(&peer)?;
-        let answer = self.answer(call, peer);
-        self.0.settings.clients.ending.unless_over(answer).await?
+        let (gateway, client) = (self.clone(), peer.clone());
+        let answer = self.0.layers.request(call, peer, move |call, _| {
+            let (gateway, client) = (gateway.clone(), client.clone());
+            async move { gateway.answer(call, client).await }
+        });
+        answer.await
     }
 
     async fn custom_request(&self, call: CustomRequest, peer: Peer) -> Result<Json, ErrorObject> {
-        self.admit(&peer)?;
-        let answer = self.answer_custom(call, peer);
-        self.0.settings.clients.ending.unless_over(answer).await?
+        let (gateway, client) = (self.clone(), peer.clone());
+        let answer = self.0.layers.request(call, peer, move |call, _| {
+            let (gateway, client) = (gateway.clone(), client.clone());
+            async move { gateway.answer_custom(call, client).await }
+        });
+        answer.await
     }
 
     fn custom_notification(&self, notice: CustomNotification, session: Session) {
@@ -313,9 +299,4 @@ impl Handler for Gateway {
             member.proxy.on_initialized(session.clone());
         }
     }
-}
-
-/// Nothing that is done under a lock here leaves it half done.
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

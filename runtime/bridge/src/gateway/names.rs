@@ -62,7 +62,7 @@ pub(super) fn owners<'a>(
     owners.into_iter()
 }
 
-/// Returns what follows a prefix in a name.
+/// Returns the rest of a name behind a prefix.
 pub(super) fn rest<'n>(own: &str, outward: &'n str) -> Option<&'n str> {
     outward.strip_prefix(own)?.strip_prefix(JOINT)
 }

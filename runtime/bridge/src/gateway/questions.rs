@@ -1,7 +1,7 @@
 //! The questions of a server to its client: several servers share a client, so each question says which one asks.
 
+use mcp_revisions::core::methods;
 use mcp_revisions::layer::LayerMessage;
-use mcp_revisions::methods;
 use mcp_wire::{Direction, ErrorObject, Json, Kind, Map, meta};
 
 use super::items::members;
@@ -38,7 +38,7 @@ pub(crate) async fn name_questions(
     });
     changed.map_err(|why| {
         let why = format!("the question of the server {server} cannot be read: {why}");
-        mcp_revisions::errors::internal(&why).error
+        mcp_revisions::sansio::errors::internal(&why).error
     })
 }
 

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use mcp_revisions::sansio::server::IncomingRequest;
 use mcp_revisions::serve::Peer;
-use mcp_revisions::{errors, methods};
+use mcp_revisions::{core::methods, sansio::errors};
 use mcp_wire::{ErrorObject, Json, Map};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tracing::warn;
 
 use super::items::text;
-use super::{Gateway, GatewayMember, lists, lock, names};
+use super::{Gateway, GatewayMember, lists, names};
 use crate::link::Rewrite;
 
 impl Gateway {
@@ -109,10 +109,6 @@ impl Gateway {
                 .next()
                 .and_then(|own| Some((of(own)?, names::rest(own, named)?.to_owned())));
             return found.ok_or_else(|| unknown(list, named, &prefixes));
-        }
-        let known = lock(&self.0.shortened).get(list, named);
-        if let Some((member, name)) = known.and_then(|(own, name)| Some((of(&own)?, name))) {
-            return Ok((member, name));
         }
         let mut failed = None;
         for member in owners.filter_map(of) {
@@ -219,7 +215,7 @@ impl Gateway {
         names::owners(&prefixes, named).next().map(str::to_owned)
     }
 
-    /// Returns what notifications of a server become on their way to clients.
+    /// Returns the rewriting of a server's notifications for clients.
     pub(super) fn rewrite(&self, member: &Arc<GatewayMember>) -> Rewrite {
         let (gateway, member) = (self.clone(), Arc::clone(member));
         Rewrite::new(move |method, params: Json| {

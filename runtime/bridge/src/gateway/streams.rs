@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use mcp_revisions::sansio::server::IncomingRequest;
 use mcp_revisions::serve::Peer;
-use mcp_revisions::{errors, methods};
+use mcp_revisions::{core::methods, sansio::errors, service::lock};
 use mcp_wire::{ErrorObject, Json, Map};
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout_at};
 use tracing::debug;
 
-use super::{Gateway, GatewayMember, lock};
+use super::{Gateway, GatewayMember};
 use crate::link::Rewrite;
 
 /// Time that the acknowledgement of a stream waits for those of the servers.
@@ -223,7 +223,7 @@ impl GatewayStream {
         asked
     }
 
-    /// Returns what notifications of the stream become: its acknowledgement is part of that of the gateway.
+    /// Returns the rewriting of the stream's notifications: its acknowledgement is part of that of the gateway.
     fn rewrite(&self, asked: BTreeMap<String, String>) -> Rewrite {
         let (gateway, member) = (self.gateway.clone(), Arc::clone(&self.member));
         let (first, missed) = (Arc::clone(&self.first), Arc::clone(&self.missed));

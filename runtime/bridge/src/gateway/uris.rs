@@ -5,9 +5,16 @@
 //! becomes one of its server itself.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use super::room::EntryRoom;
+use mcp_revisions::service::lock;
+use tracing::warn;
+
+/// Maximum number of bytes of URIs that are remembered.
+const ROOM: usize = 4 << 20;
+
+/// Number of bytes that a URI takes up beside its text.
+const EACH: usize = 64;
 
 /// The character between the prefix of a server and a URI.
 const JOINT: char = '+';
@@ -23,13 +30,24 @@ struct NamedUri {
     owners: HashMap<String, Arc<str>>,
     /// The servers of each fixed beginning of URI templates.
     beginnings: HashMap<String, Vec<Arc<str>>>,
-    room: EntryRoom,
+    /// The bytes that are taken up.
+    bytes: usize,
+    /// Set if there was no room for one.
+    is_full: bool,
 }
 
 impl NamedUri {
-    /// Returns whether there is room for one more text.
+    /// Takes up room for one more text. Returns false if there is none, which is logged the first time.
     fn takes(&mut self, text: &str) -> bool {
-        self.room.takes(text.len(), "resources")
+        let bytes = self.bytes + text.len() + EACH;
+        if bytes <= ROOM {
+            self.bytes = bytes;
+        } else if !std::mem::replace(&mut self.is_full, true) {
+            warn!(
+                "the servers have more resources than are remembered: the others are looked for at the servers"
+            );
+        }
+        bytes <= ROOM
     }
 
     /// Returns the server that a URI is of, as clients name it, with the URI as the server has it; `None` if it is not certain.
@@ -52,7 +70,7 @@ impl Uris {
         self.named().servers.push(Arc::clone(own));
     }
 
-    /// Returns how clients see a URI of a server, and remembers the server as its owner if no other one is.
+    /// Returns the URI of a server as clients see it, and remembers the server as its owner if no other one is.
     pub(super) fn outward(&self, own: &Arc<str>, uri: &str) -> String {
         let mut named = self.named();
         if named.prefixed(uri).is_some() {
@@ -112,7 +130,8 @@ impl Uris {
             servers,
             owners,
             beginnings,
-            room,
+            bytes,
+            is_full,
         } = &mut *named;
         servers.retain(|one| one != own);
         owners.retain(|_, owner| owner != own);
@@ -123,12 +142,11 @@ impl Uris {
         let lengths = (beginnings.iter())
             .flat_map(|(text, owners)| owners.iter().map(|_| text.len()))
             .chain(owners.keys().map(String::len));
-        room.recount(lengths);
+        (*bytes, *is_full) = (lengths.map(|length| length + EACH).sum(), false);
     }
 
     fn named(&self) -> MutexGuard<'_, NamedUri> {
-        // Nothing that is done under the lock leaves it half done.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

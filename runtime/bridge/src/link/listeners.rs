@@ -1,9 +1,10 @@
 //! The receivers of notifications and of questions outside of calls: sessions.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use mcp_revisions::sansio::client::Fate;
 use mcp_revisions::serve::Session;
+use mcp_revisions::service::lock;
 use mcp_revisions_core::Lifecycle;
 use mcp_wire::Json;
 use tokio::sync::Notify;
@@ -133,8 +134,7 @@ impl Listeners {
     }
 
     fn with<T>(&self, act: impl FnOnce(&mut ListenerState) -> T) -> T {
-        // Nothing that is done under the lock leaves it half done.
-        let mut state = (self.0.state.lock()).unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.0.state);
         state.sessions.retain(|session| !session.is_over());
         act(&mut state)
     }

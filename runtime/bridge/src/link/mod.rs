@@ -2,7 +2,7 @@
 
 mod asked;
 mod listeners;
-mod negotiate;
+pub(crate) mod negotiate;
 mod notices;
 mod proxied;
 mod questions;
@@ -17,7 +17,7 @@ use mcp_revisions::sansio::client::{
 };
 use mcp_revisions::sansio::server::{AppProfile, Caller, LogLevel};
 use mcp_revisions::serve::Session;
-use mcp_revisions::{ClientOperation, RevisionSet, errors};
+use mcp_revisions::{RevisionSet, client_transport::ClientOperation, sansio::errors};
 use mcp_revisions_core::{Lifecycle, Revision, methods};
 use mcp_wire::{EXCERPT, ErrorObject, Json, excerpt};
 use tokio::sync::watch;
@@ -83,12 +83,12 @@ impl ServerLink {
         let operation = ClientOperation::begin(first, settings.label());
         let connected = negotiate::connect(settings, client, proxied).await;
         match &connected {
-            Ok((_, facts)) => operation.end(&Answer::Result(Json::default()), Some(facts.revision)),
-            Err(error) => operation.end(&Answer::Error(error.to_response()), None),
+            Ok((_, facts)) => operation.end(Ok(&Json::default()), Some(facts.revision)),
+            Err(error) => operation.end(Err(Some(&error.to_response())), None),
         }
         let (handle, facts) = connected?;
         // A server of the per-request lifecycle is not asked again.
-        let facts = match known {
+        let mut facts = match known {
             Some(known) if facts.result.is_none() => known,
             _ => facts,
         };
@@ -102,10 +102,13 @@ impl ServerLink {
         if facts.result.is_none() {
             link.close().await;
             let revision = facts.revision;
-            return Err(settings.unusable(&format!(
-                "it speaks {revision}, and refuses `{}`: its capabilities are not known",
-                methods::SERVER_DISCOVER
-            )));
+            return Err(settings.silent(revision));
+        }
+        if let Some(lock) = &settings.lock
+            && let Err(differs) = lock.admit(settings, &mut facts)
+        {
+            link.close().await;
+            return Err(differs);
         }
         if app.is_none() {
             link.profile = Some(settings.profile(&facts)?);
@@ -159,15 +162,9 @@ impl ServerLink {
                             method, lost, "notifications of a call did not reach its client"
                         );
                     }
-                    match &answered.answer {
-                        Answer::Failed(Failure::Transport(why)) => {
-                            let server = self.settings.label();
-                            warn!(server, method, "no answer of the server arrived: {why}");
-                        }
-                        Answer::Failed(Failure::SignIn(_)) => {
-                            warn!(method, "{} wants a sign-in", self.settings.server_name());
-                        }
-                        _ => {}
+                    if let Answer::Failed(Failure::Transport(why)) = &answered.answer {
+                        let server = self.settings.label();
+                        warn!(server, method, "no answer of the server arrived: {why}");
                     }
                     return Ok(answered);
                 }

@@ -1,22 +1,18 @@
 //! The first words with a server: which revision it speaks, and what it is.
 
-use std::sync::Arc;
-
 use mcp_revisions::RevisionSet;
-use mcp_revisions::client_transport::{Handle, drive};
+use mcp_revisions::client_transport::{Application, Handle, drive};
 use mcp_revisions::sansio::client::{Client, Failure, Options, ServerFacts};
 use mcp_revisions::sansio::server::Caller;
 use mcp_revisions_core::errors::shortened as excerpt;
 
-use super::asked::BridgedRequest;
-use super::proxied::Proxied;
 use crate::Error;
 use crate::identity;
 use crate::settings::BridgeSettings;
 use crate::sign_in;
 
 /// Returns the options of a connection to a server, on behalf of a client.
-pub(super) fn options(
+pub(crate) fn options(
     settings: &BridgeSettings,
     caller: &Caller,
     revisions: RevisionSet,
@@ -32,17 +28,17 @@ pub(super) fn options(
 }
 
 /// Connects to the server, and asks it which revision it speaks.
-pub(super) async fn connect(
-    settings: &Arc<BridgeSettings>,
+pub(crate) async fn connect<A: Application>(
+    settings: &BridgeSettings,
     client: Client,
-    proxied: Proxied,
-) -> Result<(Handle<BridgedRequest>, ServerFacts), Error> {
+    app: A,
+) -> Result<(Handle<A::Call>, ServerFacts), Error> {
     let transport = settings
         .upstream
         .connect()
         .await
         .map_err(|why| settings.unusable(&why))?;
-    let handle = drive(client, transport, proxied);
+    let handle = drive(client, transport, app);
     match handle.connect().await {
         Ok(facts) => Ok((handle, facts)),
         Err(failure) => {

@@ -3,7 +3,7 @@
 //! A notification about a call goes with the call. A client of the handshake lifecycle gets the rest at any time; one
 //! of the per-request lifecycle only in its calls, and on streams for what those name.
 
-use mcp_revisions::methods;
+use mcp_revisions::core::methods;
 use mcp_revisions::sansio::client::{Fate, Ignored, Notification, Token};
 use mcp_wire::{Json, Map};
 use tracing::warn;
@@ -86,7 +86,7 @@ fn is_change(server: &UpstreamDriver, method: &str) -> bool {
     is_known && method != methods::NOTIFICATIONS_MESSAGE
 }
 
-/// Returns what to report of a notification of the server that could not be carried over to a client.
+/// Returns the report of a server's notification that could not be converted for a client.
 pub(super) fn not_valid(method: &str, fate: &Fate) -> Option<Ignored> {
     match fate {
         Fate::Refused(error) => Some(Ignored::Invalid(method.to_owned(), error.message.clone())),

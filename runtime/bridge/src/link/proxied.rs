@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_revisions::client_transport::{Application, HeldRequest, NOT_WAITED_FOR, OpenCall};
-use mcp_revisions::sansio::client::{Answer, Answered, Event, Reopened};
+use mcp_revisions::client_transport::{Application, NOT_WAITED_FOR, OpenCall};
+use mcp_revisions::sansio::client::{Answer, Answered, Event, OutgoingRequest, Reopened};
 use mcp_revisions_core::{Lifecycle, PeerRole, Revision};
 use tokio::sync::watch;
 use tracing::{debug, error, info, warn};
@@ -58,15 +58,20 @@ impl Proxied {
 impl Application for Proxied {
     type Call = BridgedRequest;
 
-    fn take(&mut self, server: &mut UpstreamDriver, held: HeldRequest<BridgedRequest>) {
+    fn take(
+        &mut self,
+        server: &mut UpstreamDriver,
+        ask: OutgoingRequest,
+        open: OpenCall<BridgedRequest>,
+    ) {
         // A client that calls in a session can be told things, even before word of its opening has come.
-        if held.call.caller.revision.lifecycle() == Lifecycle::Handshake {
-            self.listeners.add(held.call.peer.session());
+        if open.call.caller.revision.lifecycle() == Lifecycle::Handshake {
+            self.listeners.add(open.call.peer.session());
         }
-        if self.turns.admits(&held.call, server.calls()) {
-            server.begin(held);
+        if self.turns.admits(&open.call, server.calls()) {
+            server.begin(ask, open);
         } else {
-            self.turns.hold(held, server.now());
+            self.turns.hold(ask, open, server.now());
         }
     }
 
@@ -109,8 +114,8 @@ impl Application for Proxied {
                     "the stream of changes is open again: clients hear that all may have changed"
                 );
             }
-            Event::NeedsAdapter(needs) => {
-                warn!(server = self.settings.label(), %needs, "cannot be handed on");
+            Event::RequiresState(method, needs) => {
+                warn!(server = self.settings.label(), method, %needs, "cannot be handed on");
             }
             _ => {}
         }

@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use mcp_revisions::client_transport::OpenCall;
-use mcp_revisions::errors;
 use mcp_revisions::sansio::client::{IncomingRequest, Token};
+use mcp_revisions::sansio::errors;
 use mcp_revisions::serve::{Peer, Session};
 use mcp_revisions_core::Lifecycle;
 use mcp_wire::{ErrorObject, Json};
@@ -120,9 +120,9 @@ impl Proxied {
             Some(Decided::Refused(question)) => self.refuse(server, question),
             None => {}
         }
-        while let Some(held) = self.turns.next_held(server) {
+        while let Some((ask, open, _)) = self.turns.next_held(server) {
             has_acted = true;
-            server.begin(held);
+            server.begin(ask, open);
         }
         has_acted
     }
@@ -162,7 +162,7 @@ impl Proxied {
         server.answer_with(token, of, async move { place.ask(&method, &params).await });
     }
 
-    /// Returns where a question belongs that the server asks, in this call if it says so.
+    /// Returns the place of a server's request: in this call if it says so.
     fn belongs(&self, server: &UpstreamDriver, about: Option<Token>, is_known: bool) -> Belongs {
         let calls = server.calls();
         if let Some(of) = about.filter(|token| calls.contains_key(token)) {

@@ -9,8 +9,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
 
-use mcp_revisions::client_transport::{HeldRequest, OpenCall};
-use mcp_revisions::sansio::client::{Failure, Token};
+use mcp_revisions::client_transport::OpenCall;
+use mcp_revisions::sansio::client::{Failure, OutgoingRequest, Token};
 
 use super::asked::{BridgedRequest, ServerQuestion, UpstreamDriver};
 
@@ -32,11 +32,14 @@ pub(super) struct QuestionTurns {
     /// Set for each kind of call, by [`BridgedRequest::kind`], that was answered after the server had asked in it.
     asks: HashMap<String, bool>,
     /// Calls that have not begun, and how long each waits at most.
-    held: VecDeque<(HeldRequest<BridgedRequest>, Duration)>,
+    held: VecDeque<HeldCall>,
     undecided: Option<Undecided>,
     /// Questions of no call, of which the next call is asked, and how long each waits at most.
     for_next_call: VecDeque<(ServerQuestion, Duration)>,
 }
+
+/// A call that has not begun, and when it has waited long enough.
+type HeldCall = (OutgoingRequest, OpenCall<BridgedRequest>, Duration);
 
 type WaitingCalls = BTreeMap<Token, OpenCall<BridgedRequest>>;
 
@@ -69,25 +72,27 @@ impl QuestionTurns {
     }
 
     /// Keeps a call until it may begin, unless too many wait.
-    pub(super) fn hold(&mut self, held: HeldRequest<BridgedRequest>, now: Duration) {
+    pub(super) fn hold(
+        &mut self,
+        ask: OutgoingRequest,
+        open: OpenCall<BridgedRequest>,
+        now: Duration,
+    ) {
         if self.held.len() >= HELD {
-            held.refuse(Box::new(Failure::TooManyPending))
+            open.refuse(Box::new(Failure::TooManyPending))
         } else {
-            self.held.push_back((held, now + PATIENCE))
+            self.held.push_back((ask, open, now + PATIENCE))
         }
     }
 
     /// Returns the next call that may begin, or has waited long enough; those that no client waits for any more are forgotten.
-    pub(super) fn next_held(
-        &mut self,
-        server: &UpstreamDriver,
-    ) -> Option<HeldRequest<BridgedRequest>> {
-        self.held.retain(|(held, _)| !held.is_cancelled());
-        let begins = |(held, until): &(HeldRequest<BridgedRequest>, Duration)| {
-            *until <= server.now() || self.admits(&held.call, server.calls())
+    pub(super) fn next_held(&mut self, server: &UpstreamDriver) -> Option<HeldCall> {
+        self.held.retain(|(_, open, _)| !open.is_cancelled());
+        let begins = |(_, open, until): &HeldCall| {
+            *until <= server.now() || self.admits(&open.call, server.calls())
         };
         let place = self.held.iter().position(begins)?;
-        self.held.remove(place).map(|(held, _)| held)
+        self.held.remove(place)
     }
 
     /// Keeps a question of one of these calls; it comes back, to be refused, if another one is kept already.
@@ -179,7 +184,7 @@ impl QuestionTurns {
         let waiting = self.for_next_call.iter().map(|(_, until)| *until);
         question
             .chain(waiting)
-            .chain(self.held.iter().map(|(_, until)| *until))
+            .chain(self.held.iter().map(|(.., until)| *until))
             .min()
     }
 

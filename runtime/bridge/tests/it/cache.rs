@@ -32,7 +32,7 @@ fn counted(revision: Revision) -> (Upstream, Arc<AtomicUsize>) {
     let info = Json::from(json!({ "name": "counted", "version": "1" }));
     let profile = Profile::new(&info, &Json::from(json!({ "tools": {} })));
     let server = Server::new(revision, profile).unwrap();
-    let server = server.serving(RevisionSet::none().with(revision));
+    let server = server.with_revisions(RevisionSet::none().with(revision));
     (
         Upstream::service(http::Service::new(server, handler)),
         listed,

@@ -122,7 +122,8 @@ async fn a_second_signal_ends_the_grace_of_a_gateway_that_listens() {
         let served = tokio::spawn(async move {
             let (options, stopped) = (http::Options::new(), async { drop(stopped.await) });
             let long = Duration::from_secs(600);
-            gateway.serve(listener, options, stopped, long).await
+            let service = gateway.service(options).unwrap();
+            service.serve(listener, stopped, long).await;
         });
         let client = client(revision).http(Http::new(&url).unwrap());
         let call = Json::from(json!({ "name": "one_x", "arguments": {} }));
@@ -135,6 +136,6 @@ async fn a_second_signal_ends_the_grace_of_a_gateway_that_listens() {
         let refused = refused.unwrap_err().to_string();
         assert!(refused.contains(GIVEN_UP), "{revision}: {refused}");
         drop(client);
-        within(served).await.unwrap().unwrap();
+        within(served).await.unwrap();
     }
 }

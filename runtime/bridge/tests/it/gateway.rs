@@ -12,7 +12,7 @@ use mcp_revisions::sansio::server::{IncomingRequest, Profile, Server};
 use mcp_revisions::serve::{Handler, Peer, Session};
 use mcp_revisions::service::client::{ClientContext, Http};
 use mcp_revisions::service::{Client, Error};
-use mcp_revisions::{Latest, Revision, RevisionSet, errors, http, stdio};
+use mcp_revisions::{Latest, Revision, RevisionSet, http, sansio::errors, stdio};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _};
 
@@ -87,7 +87,7 @@ impl Handler for Everything {
                 }
                 name => json!({ "content": [said(format!("{name} of {}", self.own[0])), link] }),
             },
-            method => return Err(errors::method_not_found(method, call.peer.lifecycle()).error),
+            method => return Err(errors::method_not_found(method, call.revision.lifecycle()).error),
         };
         Ok(Json::from(result))
     }
@@ -105,7 +105,7 @@ fn everything(revision: Revision, own: &[&'static str]) -> Upstream {
         let profile =
             Profile::new(&info, &Json::from(capabilities)).in_words_of(Revision::V2025_11_25);
         let server = Server::new(Revision::V2025_11_25, profile).unwrap();
-        let server = server.serving(RevisionSet::none().with(revision));
+        let server = server.with_revisions(RevisionSet::none().with(revision));
         let handler = Everything {
             own: own.clone(),
             ..Everything::default()
@@ -481,7 +481,7 @@ async fn clients_share_a_list_that_its_server_lets_them_share_until_it_changes()
         let info = Json::from(json!({ "name": "lists", "version": "1" }));
         let profile = Profile::new(&info, &Json::from(json!({ "tools": {} })));
         let server = Server::new(Revision::LATEST, profile).unwrap();
-        let server = server.serving(RevisionSet::none().with(Revision::LATEST));
+        let server = server.with_revisions(RevisionSet::none().with(Revision::LATEST));
         let service = http::Service::new(server, lists);
         let service = Bridge::new(Upstream::service(service)).into_service();
         for revision in [Revision::LATEST, Revision::LATEST, Revision::LATEST] {
@@ -545,7 +545,7 @@ where
     let capabilities = json!({ "resources": { "subscribe": true } });
     let profile = Profile::new(&info, &Json::from(capabilities));
     let server = Server::new(Revision::LATEST, profile).unwrap();
-    let server = server.serving(RevisionSet::none().with(Revision::LATEST));
+    let server = server.with_revisions(RevisionSet::none().with(Revision::LATEST));
     let answer = move |call: IncomingRequest, peer: Peer| {
         let run = run.clone();
         async move {

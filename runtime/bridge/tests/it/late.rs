@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mcp_bridge::{Bridge, ClientSettings, ServerDirectory, Upstream};
 use mcp_revisions::http::{self, Body};
-use mcp_revisions::{PeerRole, Revision};
+use mcp_revisions::{Revision, core::PeerRole};
 use serde_json::{Value, json};
 
 use crate::outside::{Raw, calls, initialize, opens, result, scripted, within};

@@ -1,5 +1,6 @@
 //! Layers around the messages between clients and the upstream server, and the filter of tools.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use mcp_bridge::{Bridge, ToolRules, Upstream};
@@ -179,4 +180,52 @@ async fn a_tool_under_another_name_is_the_same_tool_and_its_own_name_is_gone() {
         client.close().await.unwrap();
     }
     service.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_layer_sends_a_call_again_and_learns_the_revision_of_the_server() {
+    for upstream in [Revision::V2025_06_18, Revision::LATEST] {
+        let calls = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&calls);
+        let handler = move |call: IncomingRequest, peer: Peer| {
+            let is_call = call.method == "tools/call";
+            let is_busy = is_call && counted.fetch_add(1, Ordering::Relaxed) == 0;
+            async move {
+                if is_busy {
+                    return Err(ErrorObject::new(-32000, "busy"));
+                }
+                crate::greets(call, peer).await
+            }
+        };
+        let outcomes = Arc::new(Mutex::new(Vec::new()));
+        let noted = Arc::clone(&outcomes);
+        let service = Upstream::service(http::Service::new(server(upstream), handler));
+        let bridge = Bridge::new(service).with_layer(move |message| {
+            let (outcome, noted) = (message.outcome(), Arc::clone(&noted));
+            async move {
+                if message.method() != "tools/call" {
+                    return message.forward().await;
+                }
+                let again = message.clone();
+                let result = match message.forward().await {
+                    Err(error) if error.message == "busy" => again.forward().await,
+                    result => result,
+                };
+                let outcome = (outcome.revision(), outcome.failure());
+                noted.lock().unwrap().push(outcome);
+                result
+            }
+        });
+        let service = bridge.into_service();
+        for revision in Revision::NEGOTIATED {
+            let client = client(*revision).http(Http::in_process(service.clone()));
+            assert!(text(&client, "greet").await.starts_with("hello"));
+            client.close().await.unwrap();
+        }
+        service.shutdown().await;
+        let count = Revision::NEGOTIATED.len();
+        assert_eq!(calls.load(Ordering::Relaxed), count + 1);
+        let outcomes = std::mem::take(&mut *outcomes.lock().unwrap());
+        assert_eq!(outcomes, vec![(Some(upstream), None); count]);
+    }
 }

@@ -11,6 +11,7 @@ mod breaks;
 mod cache;
 mod ends;
 mod gateway;
+mod host;
 mod late;
 mod layers;
 mod mistakes;
@@ -31,7 +32,7 @@ use mcp_revisions::sansio::server::{IncomingRequest, Profile, Server};
 use mcp_revisions::serve::Peer;
 use mcp_revisions::service::Client;
 use mcp_revisions::service::client::Http;
-use mcp_revisions::{Lifecycle, Limits, Revision, RevisionSet, errors, http, stdio};
+use mcp_revisions::{Lifecycle, Limits, Revision, RevisionSet, http, sansio::errors, stdio};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _};
 
@@ -40,7 +41,7 @@ fn server(revision: Revision) -> Server {
     let info = Json::from(json!({ "name": revision.id(), "version": "1" }));
     let profile = Profile::new(&info, &Json::from(json!({ "tools": {} })));
     let server = Server::new(Revision::V2025_11_25, profile).unwrap();
-    server.serving(RevisionSet::none().with(revision))
+    server.with_revisions(RevisionSet::none().with(revision))
 }
 
 /// It has one tool, which asks its client for a name where it can.
@@ -243,7 +244,7 @@ fn charts(revision: Revision, declared: &Value) -> Upstream {
     let info = Json::from(json!({ "name": revision.id(), "version": "1" }));
     let own = Json::from(json!({ "tools": {}, "extensions": declared }));
     let server = Server::new(Revision::LATEST, Profile::new(&info, &own)).unwrap();
-    let server = server.serving(RevisionSet::none().with(revision));
+    let server = server.with_revisions(RevisionSet::none().with(revision));
     let draws = |call: IncomingRequest, _: Peer| async move {
         let told = call.caller.capabilities_in(Revision::LATEST);
         let told = told.ok().flatten().and_then(|told| told.value());

@@ -6,7 +6,10 @@ use mcp_bridge::{Bridge, ClientSettings, Service, Upstream};
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::mcp_wire::service::Caller as _;
 use mcp_revisions::service::client::Http;
-use mcp_revisions::{Change, Lifecycle, Revision, Severity};
+use mcp_revisions::{
+    Lifecycle, Revision,
+    core::{Change, Severity},
+};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 

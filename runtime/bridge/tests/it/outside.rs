@@ -46,7 +46,7 @@ impl Changing {
         let info = Json::from(json!({ "name": "changing", "version": "1" }));
         let declared = Json::from(json!({ "tools": { "listChanged": true } }));
         let server = Server::new(UPSTREAM, Profile::new(&info, &declared)).unwrap();
-        let server = server.serving(RevisionSet::none().with(UPSTREAM));
+        let server = server.with_revisions(RevisionSet::none().with(UPSTREAM));
         Upstream::service(http::Service::new(server, self.clone()))
     }
 

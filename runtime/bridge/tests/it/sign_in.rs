@@ -14,12 +14,17 @@ use mcp_revisions::http::{
 use mcp_revisions::latest::{self as mcp, ClientHandlers};
 use mcp_revisions::mcp_wire::service::Caller as _;
 use mcp_revisions::mcp_wire::{Json, JsonObject};
+use mcp_revisions::sansio::server::IncomingRequest;
+use mcp_revisions::serve::Peer;
 use mcp_revisions::service::client::{
     AuthFuture, AuthProvider, AuthRefusal, ClientContext, Credentials, Http, HttpRequest,
     NeededSignIn, RefusalFate,
 };
 use mcp_revisions::service::{Client, Error};
-use mcp_revisions::{Boxed, Latest, Revision, RevisionSet, boxed};
+use mcp_revisions::{
+    Latest, Revision, RevisionSet,
+    service::{Boxed, boxed},
+};
 use serde_json::{Value, json};
 
 use crate::{client, greets, names, server, text};
@@ -293,6 +298,40 @@ async fn a_client_with_url_elicitation_is_offered_the_page_and_its_call_goes_on_
             client.close().await.unwrap();
             service.shutdown().await;
         }
+    }
+}
+
+#[tokio::test]
+async fn an_error_that_a_server_writes_as_that_of_a_sign_in_offers_no_page() {
+    for revision in [Revision::V2025_11_25, Revision::LATEST] {
+        let forges = |call: IncomingRequest, peer: Peer| async move {
+            if call.method != "tools/call" {
+                return greets(call, peer).await;
+            }
+            let needed = NeededSignIn {
+                page: Some(PAGE.to_owned()),
+                ..NeededSignIn::new("sign in")
+            };
+            Err(needed.to_error())
+        };
+        let upstream = mcp_revisions::http::Service::new(server(revision), forges);
+        let service = Bridge::new(Upstream::service(upstream)).into_service();
+        let pages = Arc::default();
+        let person = Person {
+            opens: true,
+            signed_in: Arc::default(),
+            pages: Arc::clone(&pages),
+        };
+        let client = Client::builder(&mcp_revisions::program!())
+            .with_revisions(RevisionSet::none().with(revision))
+            .with_handlers(person)
+            .with_capabilities(&Json::from(json!({ "elicitation": { "url": {} } })))
+            .http(Http::in_process(service.clone()));
+        let error = refused(&client).await;
+        assert_eq!(error["data"]["url"], PAGE, "{error}");
+        assert!(pages.lock().unwrap().is_empty());
+        client.close().await.unwrap();
+        service.shutdown().await;
     }
 }
 

@@ -115,6 +115,48 @@ async fn a_server_that_never_starts_is_an_error_once_its_time_is_over() {
     }
 }
 
+/// A start for each of them would let the last one wait as many times as long as the first.
+#[tokio::test]
+async fn requests_that_wait_for_one_start_fail_together_and_the_next_one_starts_again() {
+    let heard = Arc::new(AtomicUsize::new(0));
+    let hears = Arc::clone(&heard);
+    let upstream = scripted(move |_| {
+        hears.fetch_add(1, Ordering::SeqCst);
+        Some(Vec::new())
+    });
+    let bridge = Bridge::new(upstream).with_start_timeout(Duration::from_secs(1));
+    let service = bridge.into_service();
+    let list = || {
+        let meta = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        let mut request = post(&json!({
+            "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": { "_meta": meta },
+        }));
+        for (name, value) in [
+            ("mcp-protocol-version", "2026-07-28"),
+            ("mcp-method", "tools/list"),
+        ] {
+            let value = ::http::HeaderValue::from_static(value);
+            request.headers_mut().insert(name, value);
+        }
+        let mut service = service.clone();
+        async move {
+            let answer = within(tower_service::Service::call(&mut service, request)).await;
+            let body = http_body_util::BodyExt::collect(answer.unwrap().into_body()).await;
+            let answer: Value = serde_json::from_slice(&body.unwrap().to_bytes()).unwrap();
+            let why = answer["error"]["message"].as_str().unwrap_or_default();
+            assert!(why.contains("did not say which revision"), "{answer}");
+        }
+    };
+    tokio::join!(list(), list(), list(), list());
+    let of_one_start = heard.load(Ordering::SeqCst);
+    list().await;
+    assert_eq!(heard.load(Ordering::SeqCst), 2 * of_one_start);
+    service.shutdown().await;
+}
+
 #[tokio::test]
 async fn a_server_that_has_the_revision_of_its_client_is_sent_its_initialize_and_nothing_before() {
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
@@ -173,7 +215,7 @@ fn of_every_revision() -> Upstream {
     let profile = Profile::new(&info, &Json::from(json!({ "tools": {} })));
     let server = Server::new(Revision::V2025_11_25, profile).unwrap();
     Upstream::service(http::Service::new(
-        server.serving(RevisionSet::all()),
+        server.with_revisions(RevisionSet::all()),
         greets,
     ))
 }
@@ -389,7 +431,7 @@ async fn the_server_of_a_session_is_sent_the_name_of_its_client_and_of_no_other(
     }
 }
 
-/// Both wait for one server: the second tries again where the first has failed, and the next client finds what it has started.
+/// Both wait for one start, which fails; the next request starts it again, and the one after it finds what that has started.
 #[tokio::test]
 async fn a_server_that_starts_at_the_second_attempt_is_that_of_the_next_client_too() {
     let starts = Arc::new(AtomicUsize::new(0));
@@ -416,8 +458,11 @@ async fn a_server_that_starts_at_the_second_attempt_is_that_of_the_next_client_t
     let client = client(Revision::LATEST).http(Http::in_process(service));
     let list = || client.request("tools/list", None);
     let (one, other) = within(async { tokio::join!(list(), list()) }).await;
-    assert!(one.is_err() && other.is_ok(), "{one:?} {other:?}");
-    assert_eq!(names(&client).await, ["greet"]);
+    assert!(one.is_err() && other.is_err(), "{one:?} {other:?}");
+    assert_eq!(starts.load(Ordering::SeqCst), 1);
+    for _ in 0..2 {
+        assert_eq!(names(&client).await, ["greet"]);
+    }
     assert_eq!(starts.load(Ordering::SeqCst), 2);
 }
 

@@ -18,7 +18,10 @@ use mcp_revisions::serve::{Handler, Peer};
 use mcp_revisions::service::client::{ClientContext, Http};
 use mcp_revisions::service::{Client, Error};
 use mcp_revisions::{
-    Latest, Revision, RevisionSet, V2025_11_25, errors, http, v2025_11_25 as older,
+    Latest, Revision, RevisionSet,
+    core::{V2025_11_25, v2025_11_25 as older},
+    http,
+    sansio::errors,
 };
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -353,7 +356,7 @@ impl Own {
         let profile = Profile::new(&info, &Json::from(capabilities));
         let server = Server::new(app, profile).unwrap().with_other_methods();
         http::Service::new(
-            server.serving(RevisionSet::none().with(app)),
+            server.with_revisions(RevisionSet::none().with(app)),
             Shared(Arc::clone(self)),
         )
     }
@@ -469,7 +472,7 @@ impl Handler for Shared {
         if call.method == "tools/list" {
             let tool = |name: &str, support: &str| {
                 let mut tool = json!({ "name": name, "inputSchema": { "type": "object" } });
-                if call.peer == CORE {
+                if call.revision == CORE {
                     tool["execution"] = json!({ "taskSupport": support });
                 }
                 tool
@@ -480,14 +483,14 @@ impl Handler for Shared {
                 tool("quiet", "required"),
             ];
             let mut result = json!({ "tools": tools });
-            if call.peer != CORE {
+            if call.revision != CORE {
                 result["resultType"] = json!("complete");
                 result["ttlMs"] = json!(0);
                 result["cacheScope"] = json!("private");
             }
             return Ok(Json::from(result));
         }
-        let result = match call.peer {
+        let result = match call.revision {
             CORE => self.0.core(call.method, &params, peer).await,
             _ => {
                 let capabilities = call.caller.capabilities.as_ref();

@@ -3,21 +3,23 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::parser::ValueSource;
-use clap::{ArgGroup, ArgMatches, Args, Command, ValueEnum};
-use mcp_revisions::service::client::Http;
+use clap::{ArgGroup, ArgMatches, Args, Command};
+use mcp_bridge::config::check_url;
 use mcp_revisions_core::{Revision, Severity};
 
 use super::guard::{self, GuardArguments};
 use super::listen::{Listen, PATH};
 use super::log;
+use super::reach::UpstreamArguments;
 use super::tools::ToolArguments;
 use crate::convert::UnknownFieldsArgument;
-use crate::sign_in::{self, SignInArguments, SignInMode};
+use crate::sign_in::{self, SignInMode};
 
 /// The headings of options, which say where an option has an effect.
 const FILE: &str = "Servers of a file";
-const URL: &str = "Server at a URL";
+pub(super) const URL: &str = "Server at a URL";
 const LISTENER: &str = "HTTP listener";
 const LOAD: &str = "Limits, and results that are kept";
 const LOGS: &str = "Losses, logs and records";
@@ -52,12 +54,8 @@ pub(crate) struct Arguments {
     /// Speak this protocol revision with the server [default: that of each client, else the nearest that the server supports]
     #[arg(long, value_name = "ID", value_parser = negotiated)]
     pub(super) upstream_revision: Option<Revision>,
-    /// Wait this many seconds for a server that starts, before its client gets an error [default: 60]
-    ///
-    /// The time counts from the start of the process, or from the first request to the URL, until the server has said which
-    /// revision it speaks. Commands that download packages or images, such as `npx`, `uvx` or `docker run`, may need more.
-    #[arg(long, value_name = "SECONDS", value_parser = number)]
-    pub(super) start_timeout: Option<usize>,
+    #[command(flatten)]
+    pub(super) reach: UpstreamArguments,
     /// Drop or preserve fields that only the newer revision defines
     #[arg(long, default_value = "drop")]
     pub(super) unknown_fields: UnknownFieldsArgument,
@@ -65,27 +63,14 @@ pub(crate) struct Arguments {
     #[arg(long, help_heading = LOGS, value_name = "FILE", default_value = "stderr")]
     pub(super) loss_log: String,
     /// Send an error in place of a message that has a loss of this severity or worse [default: send all messages]
-    #[arg(long, help_heading = LOGS, value_name = "SEVERITY")]
-    pub(super) reject_loss: Option<SeverityArgument>,
+    #[arg(long, help_heading = LOGS, value_name = "SEVERITY", value_parser = severity())]
+    pub(super) reject_loss: Option<Severity>,
     /// Record the traffic with the server to this file, for `mcp-rev transcript`
     ///
     /// An HTTP listener starts several servers. With `session.jsonl`, the second one is recorded to `session.2.jsonl`. New
     /// files are readable by their owner only.
     #[arg(long, help_heading = LOGS, value_name = "FILE")]
     pub(super) record: Option<String>,
-    /// Send this header with each request to the server's URL, such as `Accept-Language: en`
-    ///
-    /// Headers that the transport or MCP sets, such as `Host` or `Mcp-Session-Id`, are refused.
-    ///
-    /// Other users of the machine can read command lines: pass secrets with --header-env.
-    #[arg(long, help_heading = URL, value_name = "NAME:VALUE", value_parser = header, conflicts_with = "command")]
-    pub(super) header: Vec<(String, String)>,
-    /// Send this header with the value of an environment variable, such as `Authorization=MCP_TOKEN`
-    #[arg(long, help_heading = URL, value_name = "NAME=VARIABLE", value_parser = header_env, conflicts_with = "command")]
-    pub(super) header_env: Vec<(String, String)>,
-    /// Send the server no cookies that it has set [default: they are kept per session]
-    #[arg(long, help_heading = URL)]
-    pub(super) no_cookies: bool,
     /// Start a server for each connection of 2026-07-28 clients to an HTTP listener
     ///
     /// Without this option, 2026-07-28 clients of one address that send the same `clientInfo` and the same capabilities
@@ -157,8 +142,6 @@ pub(crate) struct Arguments {
     pub(super) metrics: Option<String>,
     #[command(flatten)]
     pub(super) guard: GuardArguments,
-    #[command(flatten)]
-    pub(super) sign_in: SignInArguments,
 }
 
 impl Arguments {
@@ -192,7 +175,7 @@ impl Arguments {
         }
     }
 
-    /// Returns why an option has no effect with the other arguments, by its id and its heading; `None` if it has one.
+    /// Returns the reason why an option has no effect with the other arguments, by its id and its heading; `None` if it has one.
     fn why_without_effect(&self, id: &str, heading: Option<&str>) -> Option<&'static str> {
         // The guard asks an authorization server, by the same rules.
         let is_of_guard =
@@ -218,7 +201,7 @@ impl Arguments {
     /// Returns whether the bridge signs in to servers without credentials of their own: for a stdio client, which is one person,
     /// and for the clients of a listener only if its user says so and no other machine can reach it.
     pub(super) fn signs_in(&self) -> anyhow::Result<bool> {
-        match (self.sign_in.auth, &self.listen) {
+        match (self.reach.sign_in.auth, &self.listen) {
             (SignInMode::Off, _) | (SignInMode::Auto, Listen::Http(..)) => Ok(false),
             (SignInMode::Device, Listen::Http(..)) => {
                 let why = "--auth device is the sign-in of one person: sign in for the clients of a listener with --auth shared";
@@ -272,19 +255,6 @@ fn first_positional(words: &[OsString], from: usize, command: &Command) -> Optio
     None
 }
 
-/// Parses a header of the command line.
-fn header(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once(':').ok_or("expected NAME:VALUE")?;
-    checked(name, value)
-}
-
-/// Checks a header before a client waits for the server.
-fn checked(name: &str, value: &str) -> Result<(String, String), String> {
-    let (name, value) = (name.trim(), value.trim());
-    Http::check_header(name, value).map_err(|why| why.to_string())?;
-    Ok((name.to_owned(), value.to_owned()))
-}
-
 /// Parses a revision that peers can negotiate: a candidate is converted as the release that it became, and never spoken.
 fn negotiated(text: &str) -> Result<Revision, String> {
     let all = Revision::NEGOTIATED.iter();
@@ -297,17 +267,8 @@ fn negotiated(text: &str) -> Result<Revision, String> {
         })
 }
 
-/// Parses a header whose value is in the environment.
-fn header_env(text: &str) -> Result<(String, String), String> {
-    let (name, variable) = text.split_once('=').ok_or("expected NAME=VARIABLE")?;
-    match std::env::var(variable) {
-        Ok(value) => checked(name, &value),
-        Err(why) => Err(format!("environment variable `{variable}`: {why}")),
-    }
-}
-
 /// Parses a limit, which nothing would pass if it were zero.
-fn number(text: &str) -> Result<usize, String> {
+pub(super) fn number(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(number) if number > 0 => Ok(number),
         _ => Err("expected a whole number, 1 or more".to_owned()),
@@ -334,35 +295,17 @@ fn path(text: &str) -> Result<String, String> {
 }
 
 /// Checks the URL before a client waits for it.
-pub(super) fn url(text: &str) -> Result<String, String> {
-    let rest = ["http://", "https://"]
-        .iter()
-        .find_map(|scheme| text.strip_prefix(scheme));
-    match rest {
-        Some(rest) if !rest.starts_with(['/', '?', '#']) && !rest.is_empty() => Ok(text.to_owned()),
-        Some(_) => Err("the URL has no host".to_owned()),
-        None => Err("expected http:// or https://; put a command after `--`".to_owned()),
+fn url(text: &str) -> Result<String, String> {
+    match check_url(text) {
+        Ok(()) => Ok(text.to_owned()),
+        Err(why) => Err(format!("{why}; put a command after `--`")),
     }
 }
 
-/// The gravity of a loss, by its name on the command line.
-#[derive(Clone, Copy, ValueEnum)]
-pub(super) enum SeverityArgument {
-    Cosmetic,
-    Invalid,
-    Semantic,
-    Interaction,
-    Safety,
-}
-
-impl From<SeverityArgument> for Severity {
-    fn from(severity: SeverityArgument) -> Self {
-        match severity {
-            SeverityArgument::Cosmetic => Self::Cosmetic,
-            SeverityArgument::Invalid => Self::Invalid,
-            SeverityArgument::Semantic => Self::Semantic,
-            SeverityArgument::Interaction => Self::Interaction,
-            SeverityArgument::Safety => Self::Safety,
-        }
-    }
+/// Returns the parser of the name of a severity.
+fn severity() -> impl TypedValueParser<Value = Severity> {
+    PossibleValuesParser::new(Severity::ALL.map(Severity::as_str)).try_map(|name| {
+        let mut all = Severity::ALL.into_iter();
+        all.find(|it| it.as_str() == name).ok_or(name)
+    })
 }

@@ -1,214 +1,59 @@
 //! A server of the bridge: a URL or a command of the command line, or an entry of a file. Both become a bridge in the same way.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use mcp_bridge::{Bridge, Gateway, ToolRules, Upstream};
-use mcp_revisions::service::client::Child;
-use tokio::process::Command;
+use mcp_bridge::config::{ServerEntry, ServerTarget};
+use mcp_bridge::{Bridge, Gateway, Upstream};
+use mcp_revisions::service::client::{Child, Http};
 use tracing::{info, warn};
 
-use super::{Arguments, BACKPLANE, BridgeFiles, log};
-use crate::sign_in::EntrySignIn;
+use super::reach::Reach;
+use super::{Arguments, BridgeFiles, log};
 use crate::stderr;
 
-/// Variables that every process needs: that an entry of a file names one does not keep it from the other servers.
-const COMMON: [&str; 24] = [
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "TERM",
-    "LANG",
-    "LC_ALL",
-    "TZ",
-    "TMPDIR",
-    "TEMP",
-    "TMP",
-    "PWD",
-    "USERNAME",
-    "USERPROFILE",
-    "APPDATA",
-    "LOCALAPPDATA",
-    "PROGRAMDATA",
-    "SYSTEMROOT",
-    "SYSTEMDRIVE",
-    "HOMEDRIVE",
-    "HOMEPATH",
-    "PATHEXT",
-    "XDG_RUNTIME_DIR",
-];
-
-/// A server, with what is set for it alone.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct ServerEntry {
-    /// Its name in the file, else its program or its URL.
-    pub(super) name: String,
-    pub(super) target: ServerTarget,
-    pub(crate) sign_in: EntrySignIn,
-    pub(super) tools: ToolRules,
-    pub(super) start_timeout: Option<Duration>,
-    /// The variables of the environment that the entry names.
-    pub(super) variables: BTreeSet<String>,
-}
-
-/// The command that starts a server, or its URL.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum ServerTarget {
-    Process {
-        /// The program and its arguments.
-        command: Vec<String>,
-        /// Variables of its environment; `None` for one that it does not get.
-        env: BTreeMap<String, Option<String>>,
-        folder: Option<String>,
-    },
-    Url {
-        url: String,
-        headers: Vec<(String, String)>,
-    },
-    /// An entry that cannot be used, and why.
-    Wrong(String),
-}
-
-/// The variables that the entries of a file name: each is for the servers that name it.
-pub(super) type NamedVariables = Arc<Mutex<BTreeSet<String>>>;
-
-impl ServerEntry {
-    pub(super) fn new(name: &str, target: ServerTarget) -> Self {
-        Self {
-            name: name.to_owned(),
-            target,
-            sign_in: EntrySignIn::default(),
-            tools: ToolRules::new(),
-            start_timeout: None,
-            variables: BTreeSet::new(),
-        }
-    }
-
-    /// Returns the one server that the command line names.
-    pub(super) fn of_arguments(arguments: &Arguments) -> anyhow::Result<Self> {
-        let mut entry = match (&arguments.url, arguments.command.first()) {
-            (Some(url), _) => Self::new(
-                url,
-                ServerTarget::Url {
-                    url: url.clone(),
-                    headers: Vec::new(),
-                },
-            ),
-            (None, Some(program)) => Self::new(
-                program,
-                ServerTarget::Process {
-                    command: arguments.command.clone(),
-                    env: BTreeMap::new(),
-                    folder: None,
-                },
-            ),
-            (None, None) => anyhow::bail!("name a server: a URL, or a command after `--`"),
-        };
-        entry.tools = arguments.tools.rules();
-        Ok(entry)
-    }
-
-    /// Returns the name of the server where there are others.
-    fn label<'e>(&'e self, arguments: &Arguments) -> Option<&'e str> {
-        arguments.config.as_ref().map(|_| &*self.name)
-    }
-
-    /// Returns the way to the server.
-    ///
-    /// # Errors
-    /// Returns why there is none, such as a file of certificates that cannot be read.
-    fn upstream(&self, arguments: &Arguments, files: &BridgeFiles) -> anyhow::Result<Upstream> {
-        let upstream = match &self.target {
-            ServerTarget::Wrong(why) => Upstream::unusable(&self.name, why),
-            ServerTarget::Url { url, headers } => {
-                let mut sign_in = arguments.sign_in.for_entry(&self.sign_in);
-                if arguments.config.is_some() {
-                    sign_in = sign_in.of_several();
-                }
-                let own = |name: &str| headers.iter().any(|(it, _)| it.eq_ignore_ascii_case(name));
-                let given = arguments.header.iter().chain(&arguments.header_env);
-                let sent = given.filter(|(name, _)| !own(name)).chain(headers);
-                let headers: Vec<_> = sent.collect();
-                let mut http = sign_in.http(url)?;
-                if arguments.no_cookies {
-                    http = http.without_cookies();
-                }
-                for (name, value) in &headers {
-                    http = http.with_header(name, value);
-                }
-                let is_credential =
-                    |(name, _): &&(String, String)| name.eq_ignore_ascii_case("authorization");
-                if arguments.signs_in()? && !headers.iter().any(is_credential) {
-                    let oauth = sign_in.provider(&http, url, None)?;
-                    http = http.with_authorization(oauth);
-                }
-                Upstream::url(http)
-            }
+/// Returns the one server that the command line names.
+pub(super) fn of_arguments(arguments: &Arguments) -> anyhow::Result<ServerEntry> {
+    let mut entry = match (&arguments.url, arguments.command.first()) {
+        (Some(url), _) => ServerEntry::new(
+            url,
+            ServerTarget::Url {
+                url: url.clone(),
+                headers: Vec::new(),
+            },
+        ),
+        (None, Some(program)) => ServerEntry::new(
+            program,
             ServerTarget::Process {
-                command,
-                env,
-                folder,
-            } => {
-                let start = self.process(command, env, folder.as_deref(), arguments, files);
-                Upstream::child(&self.name, start)
-            }
-        };
-        Ok(match files.record.clone() {
-            Some(record) => upstream.with_tap(move || Ok(record.tap())),
-            None => upstream,
-        })
-    }
+                command: arguments.command.clone(),
+                env: BTreeMap::new(),
+                folder: None,
+            },
+        ),
+        (None, None) => anyhow::bail!("name a server: a URL, or a command after `--`"),
+    };
+    entry.tools = arguments.tools.rules();
+    Ok(entry)
+}
 
-    /// Returns what sets up the process of the server.
-    fn process(
-        &self,
-        command: &[String],
-        env: &BTreeMap<String, Option<String>>,
-        folder: Option<&str>,
-        arguments: &Arguments,
-        files: &BridgeFiles,
-    ) -> impl Fn() -> Child + use<> {
-        let (program, words) = match command.split_first() {
-            Some((program, words)) => (program.clone(), words.to_vec()),
-            None => Default::default(),
-        };
-        let (env, folder) = (env.clone(), folder.map(str::to_owned));
-        let secret = arguments.guard.guard_client_secret_env.clone();
-        let (own, named) = (self.variables.clone(), Arc::clone(&files.variables));
-        let (server, format) = (
-            self.label(arguments).map(str::to_owned),
-            arguments.log_format,
-        );
-        move || {
-            let mut command = Command::new(&program);
-            command.args(&words);
-            // Secrets of the bridge: the password of the store, and that of the client that introspects tokens.
-            for variable in [Some(BACKPLANE), secret.as_deref()].into_iter().flatten() {
-                command.env_remove(variable);
-            }
-            // Those of other servers of the file.
-            let of_file = named.lock().unwrap_or_else(PoisonError::into_inner);
-            for variable in of_file.difference(&own) {
-                if !COMMON.contains(&&**variable) {
-                    command.env_remove(variable);
-                }
-            }
-            for (name, value) in &env {
-                match value {
-                    Some(value) => command.env(name, value),
-                    None => command.env_remove(name),
-                };
-            }
-            if let Some(folder) = &folder {
-                command.current_dir(folder);
-            }
-            let (child, server) = (Child::new(command), server.clone());
-            // A server that waits for the reader of standard error would keep its client waiting; and its last lines tell the client
-            // why it has ended.
-            child.on_error_line(move |line| match (&server, format) {
+/// Returns the name of the server where there are others.
+fn label<'e>(entry: &'e ServerEntry, reach: &Reach<'_>) -> Option<&'e str> {
+    reach.is_of_file.then_some(&*entry.name)
+}
+
+/// Returns the way to the server.
+///
+/// # Errors
+/// Returns an error if there is none, such as for a file of certificates that cannot be read.
+pub(crate) fn upstream(entry: &ServerEntry, reach: &Reach<'_>) -> anyhow::Result<Upstream> {
+    Ok(match &entry.target {
+        ServerTarget::Wrong(why) => Upstream::unusable(&entry.name, why),
+        ServerTarget::Url { url, headers } => Upstream::url(http(entry, url, headers, reach)?),
+        ServerTarget::Process { .. } => {
+            let (server, format) = (label(entry, reach).map(str::to_owned), reach.log_format);
+            // A server that waits for the reader of standard error would keep its client waiting; and its last lines tell the
+            // client why it has ended.
+            let tell = move |line: &str| match (&server, format) {
                 (server, log::LogFormat::Json) => {
                     info!(server, line, "standard error of a server");
                 }
@@ -216,86 +61,143 @@ impl ServerEntry {
                     stderr::tell_of_server(&format!("{server}: {line}"));
                 }
                 (None, log::LogFormat::Text) => stderr::tell_of_server(line),
-            })
-        }
-    }
-
-    /// Sets a bridge to the server up.
-    ///
-    /// # Errors
-    /// As for its [`upstream`](Self::upstream).
-    pub(super) fn bridge(
-        &self,
-        arguments: &Arguments,
-        files: &BridgeFiles,
-    ) -> anyhow::Result<Bridge> {
-        let upstream = self.upstream(arguments, files)?;
-        let address = upstream.name().to_owned();
-        let mut bridge = Bridge::new(upstream);
-        let label = self.label(arguments);
-        if let Some(name) = label {
-            bridge = bridge.with_name(name);
-            let mut rules = arguments.tools.rules();
-            if arguments.combine {
-                rules = rules.with_prefix(&format!("{}_", Gateway::prefix(name)));
-            }
-            if !rules.is_empty() {
-                bridge = bridge.with_tool_rules(rules);
+            };
+            match process(entry, reach, tell) {
+                Some(start) => Upstream::child(&entry.name, start),
+                None => Upstream::unusable(&entry.name, "it has no command"),
             }
         }
-        if matches!(self.target, ServerTarget::Url { .. }) {
-            let server = match &arguments.config {
-                Some(file) => format!("{} --config {}", self.name, file.display()),
-                None => address,
-            };
-            let is_used = arguments.signs_in()?;
-            let shares = if is_used {
-                ""
-            } else {
-                ", and give the bridge --auth shared"
-            };
-            bridge = bridge
-                .with_sign_in_advice(&format!("sign in with `mcp-rev login {server}`{shares}"));
-        }
-        if !self.tools.is_empty() {
-            bridge = bridge.with_tool_rules(self.tools.clone());
-        }
-        if arguments.no_cache {
-            bridge = bridge.without_cache();
-        }
-        if let Some(seconds) = arguments.list_ttl {
-            bridge = bridge.with_list_ttl(Duration::from_secs(seconds as u64));
-        }
-        let mut clients = arguments.clients(files, label);
-        // A gateway counts the requests of its clients itself: of those to its servers it sends more.
-        if let Some(limit) = files.rate_limit.as_ref().filter(|_| !arguments.combine) {
-            clients = clients.with_rate_limit(limit.clone());
-        }
-        bridge = bridge.with_clients(clients);
-        if let Some(revision) = arguments.upstream_revision {
-            bridge = bridge.with_upstream_revision(revision);
-        }
-        if arguments.isolate {
-            bridge = bridge.with_isolation();
-        }
-        let given = arguments
-            .start_timeout
-            .map(|it| Duration::from_secs(it as u64));
-        if let Some(time) = self.start_timeout.or(given) {
-            bridge = bridge.with_start_timeout(time);
-        }
-        if let Some(seconds) = arguments.idle_timeout {
-            bridge = bridge.with_idle_timeout(Duration::from_secs(seconds as u64));
-        }
-        Ok(bridge)
-    }
+    })
+}
 
-    /// Sets a bridge up to the server of a file; one that cannot be set up is one that cannot be used.
-    pub(super) fn bridge_of_file(&self, arguments: &Arguments, files: &BridgeFiles) -> Bridge {
-        self.bridge(arguments, files).unwrap_or_else(|why| {
-            warn!(server = self.name, "it cannot be used: {why:#}");
-            let upstream = Upstream::unusable(&self.name, &format!("{why:#}"));
-            Bridge::new(upstream).with_name(&self.name)
-        })
+/// Returns the way to a server at a URL, with its headers and its sign-in.
+///
+/// # Errors
+/// Returns an error for a file of certificates or a key that cannot be read.
+pub(crate) fn http(
+    entry: &ServerEntry,
+    url: &str,
+    headers: &[(String, String)],
+    reach: &Reach<'_>,
+) -> anyhow::Result<Http> {
+    let arguments = reach.arguments;
+    let mut sign_in = arguments.sign_in.for_entry(&entry.sign_in);
+    if reach.is_of_file {
+        sign_in = sign_in.of_several();
     }
+    let own = |name: &str| headers.iter().any(|(it, _)| it.eq_ignore_ascii_case(name));
+    let given = arguments.header.iter().chain(&arguments.header_env);
+    let sent = given.filter(|(name, _)| !own(name)).chain(headers);
+    let headers: Vec<_> = sent.collect();
+    let mut http = sign_in.http(url)?;
+    if arguments.no_cookies {
+        http = http.without_cookies();
+    }
+    for (name, value) in &headers {
+        http = http.with_header(name, value);
+    }
+    let is_credential = |(name, _): &&(String, String)| name.eq_ignore_ascii_case("authorization");
+    if reach.signs_in && !headers.iter().any(is_credential) {
+        let oauth = sign_in.provider(&http, url, None)?;
+        http = http.with_authorization(oauth);
+    }
+    Ok(http)
+}
+
+/// Returns the function that sets up the process of a server, or `None` for one at a URL. `tell` gets the lines of its standard error.
+pub(crate) fn process<T: Fn(&str) + Clone + Send + Sync + 'static>(
+    entry: &ServerEntry,
+    reach: &Reach<'_>,
+    tell: T,
+) -> Option<impl Fn() -> Child + use<T> + Send + Sync + 'static> {
+    let command = entry.command(&reach.variables, &reach.secrets)?;
+    Some(move || Child::new(command()).on_error_line(tell.clone()))
+}
+
+/// Sets a bridge to the server up.
+///
+/// # Errors
+/// As for its [`upstream`].
+pub(super) fn bridge(
+    entry: &ServerEntry,
+    arguments: &Arguments,
+    files: &BridgeFiles,
+) -> anyhow::Result<Bridge> {
+    let signs_in = arguments.signs_in()?;
+    let reach = arguments.reach(files, signs_in);
+    let mut upstream = upstream(entry, &reach)?;
+    if let Some(record) = files.record.clone() {
+        upstream = upstream.with_tap(move || Ok(record.tap()));
+    }
+    let address = upstream.name().to_owned();
+    let mut bridge = Bridge::new(upstream);
+    let label = label(entry, &reach);
+    if let Some(name) = label {
+        bridge = bridge.with_name(name);
+        let mut rules = arguments.tools.rules();
+        if arguments.combine {
+            rules = rules.with_prefix(&format!("{}_", Gateway::prefix(name)));
+        }
+        if !rules.is_empty() {
+            bridge = bridge.with_tool_rules(rules);
+        }
+    }
+    if matches!(entry.target, ServerTarget::Url { .. }) {
+        let server = match &arguments.config {
+            Some(file) => format!("{} --config {}", entry.name, file.display()),
+            None => address,
+        };
+        let shares = if signs_in {
+            ""
+        } else {
+            ", and give the bridge --auth shared"
+        };
+        bridge =
+            bridge.with_sign_in_advice(&format!("sign in with `mcp-rev login {server}`{shares}"));
+    }
+    if !entry.tools.is_empty() {
+        bridge = bridge.with_tool_rules(entry.tools.clone());
+    }
+    if arguments.no_cache {
+        bridge = bridge.without_cache();
+    }
+    if let Some(seconds) = arguments.list_ttl {
+        bridge = bridge.with_list_ttl(Duration::from_secs(seconds as u64));
+    }
+    let mut clients = arguments.clients(files, label);
+    // A gateway counts the requests of its clients itself: of those to its servers it sends more.
+    if let Some(limit) = files.rate_limit.as_ref().filter(|_| !arguments.combine) {
+        clients = clients.with_rate_limit(limit.clone());
+    }
+    bridge = bridge.with_clients(clients);
+    if let Some(revision) = arguments.upstream_revision {
+        bridge = bridge.with_upstream_revision(revision);
+    }
+    if arguments.isolate {
+        bridge = bridge.with_isolation();
+    }
+    let given = arguments
+        .reach
+        .start_timeout
+        .map(|it| Duration::from_secs(it as u64));
+    if let Some(time) = entry.start_timeout.or(given) {
+        bridge = bridge.with_start_timeout(time);
+    }
+    if let Some(seconds) = arguments.idle_timeout {
+        bridge = bridge.with_idle_timeout(Duration::from_secs(seconds as u64));
+    }
+    Ok(bridge)
+}
+
+/// Sets a bridge up to the server of a file; one that cannot be set up is one that cannot be used.
+pub(super) fn bridge_of_file(
+    entry: &ServerEntry,
+    arguments: &Arguments,
+    files: &BridgeFiles,
+) -> Bridge {
+    bridge(entry, arguments, files).unwrap_or_else(|why| {
+        warn!(server = entry.name, "it cannot be used: {why:#}");
+        let upstream = Upstream::unusable(&entry.name, &format!("{why:#}"));
+        Bridge::new(upstream).with_name(&entry.name)
+    })
 }

@@ -66,7 +66,7 @@ impl FromStr for Listen {
     }
 }
 
-/// Returns how the arguments want the service to behave over HTTP.
+/// Returns the options over HTTP that the arguments set.
 pub(super) fn options(
     address: SocketAddr,
     path: &str,
@@ -93,7 +93,7 @@ pub(super) fn options(
     } else {
         hosts.iter().fold(options, http::Options::allow_host)
     };
-    let options = match arguments.guard.guard(&arguments.sign_in)? {
+    let options = match arguments.guard.guard(&arguments.reach.sign_in)? {
         Some((guard, host)) => options.with_guard(guard).allow_host(host),
         None => options,
     };

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use mcp_bridge::{MessageLosses, PeerRole};
-use mcp_revisions::{Change, Loss};
+use mcp_revisions::core::{Change, Loss};
 use mcp_revisions_core::{ConversionError, Severity};
 use mcp_wire::{EXCERPT, Json, Map, RequestId, excerpt};
 
@@ -116,7 +116,7 @@ fn is_told(loss: &Loss) -> bool {
     loss.is_loss() || matches!(loss.change, Change::Carried | Change::Reshaped)
 }
 
-/// Returns why a message was not delivered, as members of its line.
+/// Returns the reason why a message was not delivered, as members of its line.
 fn undelivered(why: &ConversionError) -> Option<Map<Json>> {
     let members = match why {
         ConversionError::Rejected(rejected) => vec![

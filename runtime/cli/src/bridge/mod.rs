@@ -1,7 +1,6 @@
 //! `mcp-rev bridge`: sets up `mcp-bridge` as its arguments say, and runs it.
 
 mod arguments;
-pub(crate) mod config;
 mod entry;
 mod guard;
 mod json_log;
@@ -9,6 +8,7 @@ mod listen;
 mod log;
 mod loss_log;
 mod metrics;
+pub(crate) mod reach;
 mod record;
 #[cfg_attr(not(feature = "redis"), path = "without_replicas.rs")]
 mod replicas;
@@ -21,6 +21,7 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use clap::ArgMatches;
+use mcp_bridge::config::EntryVariables;
 use mcp_bridge::{ClientSettings, RateLimit};
 use tracing::{error, info};
 
@@ -28,9 +29,9 @@ use crate::background::FLUSH;
 use crate::stderr;
 use crate::{OUTPUT_FAILED, SubcommandOutcome};
 pub(crate) use arguments::{Arguments, with_separator};
-use entry::{NamedVariables, ServerEntry};
 use listen::Listen;
 use loss_log::LossLog;
+use reach::Reach;
 use record::TrafficRecord;
 
 /// Environment variable with the URL of the store that bridges share.
@@ -91,7 +92,21 @@ pub(crate) fn run(arguments: &Arguments, given: &ArgMatches) -> anyhow::Result<S
 }
 
 impl Arguments {
-    /// Returns how clients are served, those of the server of this name if there are several.
+    /// Returns how servers are reached.
+    fn reach(&self, files: &BridgeFiles, signs_in: bool) -> Reach<'_> {
+        // The password of the store, and that of the client that introspects tokens.
+        let guard = self.guard.guard_client_secret_env.clone();
+        Reach {
+            arguments: &self.reach,
+            is_of_file: self.config.is_some(),
+            signs_in,
+            secrets: guard.into_iter().chain([BACKPLANE.to_owned()]).collect(),
+            variables: files.variables.clone(),
+            log_format: self.log_format,
+        }
+    }
+
+    /// Returns the settings of clients, of the server of this name if there are several.
     fn clients(&self, files: &BridgeFiles, server: Option<&str>) -> ClientSettings {
         let (log, server) = (files.log.clone(), server.map(str::to_owned));
         let mut clients = ClientSettings::new()
@@ -101,7 +116,7 @@ impl Arguments {
             clients = clients.with_revisions(self.client_revisions.iter().copied().collect());
         }
         if let Some(severity) = self.reject_loss {
-            clients = clients.with_rejected_loss(severity.into());
+            clients = clients.with_rejected_loss(severity);
         }
         if let Some(number) = self.max_servers {
             clients = clients.with_max_servers(number);
@@ -122,7 +137,7 @@ struct BridgeFiles {
     rate_limit: Option<RateLimit>,
     log: LossLog,
     record: Option<TrafficRecord>,
-    variables: NamedVariables,
+    variables: EntryVariables,
     /// The entries of the file that cannot be used, as lines.
     wrong: Arc<Mutex<String>>,
 }
@@ -134,7 +149,7 @@ impl BridgeFiles {
             rate_limit: arguments.rate_limit.map(RateLimit::per_minute),
             log: LossLog::open(&arguments.loss_log).map_err(Failed::place)?,
             record: record.transpose().map_err(Failed::place)?,
-            variables: NamedVariables::default(),
+            variables: EntryVariables::default(),
             wrong: Arc::default(),
         })
     }
@@ -165,8 +180,8 @@ async fn bridged(arguments: &Arguments, files: &BridgeFiles) -> Result<(), Faile
     if let Some(file) = &arguments.config {
         return several::bridged(file, arguments, files).await;
     }
-    let entry = ServerEntry::of_arguments(arguments).map_err(Failed::server)?;
-    let mut bridge = entry.bridge(arguments, files).map_err(Failed::place)?;
+    let entry = entry::of_arguments(arguments).map_err(Failed::server)?;
+    let mut bridge = entry::bridge(&entry, arguments, files).map_err(Failed::place)?;
     match &arguments.listen {
         Listen::Stdio => {
             let (input, output) = (tokio::io::stdin(), tokio::io::stdout());

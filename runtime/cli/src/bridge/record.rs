@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use anyhow::Context as _;
+use mcp_revisions::service::lock;
 use mcp_wire::Direction;
 
 use crate::background::{Background, Destination};
@@ -37,7 +38,7 @@ impl TrafficRecord {
         })))
     }
 
-    /// Returns what records one more connection.
+    /// Returns the function that records one more connection.
     pub(super) fn tap(&self) -> impl FnMut(Direction, &str) + Send + use<> {
         let (Self(shared), file) = (self.clone(), self.next());
         move |direction, text: &str| {
@@ -57,7 +58,7 @@ impl TrafficRecord {
             connections,
             ..
         } = &*self.0;
-        let free = first.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let free = lock(first).take();
         free.unwrap_or_else(|| {
             let number = connections.fetch_add(1, Ordering::Relaxed) + 1;
             let end = match path.extension() {

@@ -1,16 +1,16 @@
 //! The servers of a configuration file, each at a path of its own or all as one, and its reload.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use mcp_bridge::config::{Config, ServerEntry};
 use mcp_bridge::{Bridge, Gateway, ServerDirectory};
-use mcp_revisions::http;
+use mcp_revisions::{http, service::lock};
 use mcp_wire::{EXCERPT, excerpt};
 use tracing::{error, info};
 
-use super::config::Config;
-use super::entry::ServerEntry;
+use super::entry;
 use super::listen::{self, GRACE};
 use super::{Arguments, BridgeFiles, Failed, Listen};
 
@@ -67,7 +67,7 @@ impl Several<'_> {
             wrong.push_str(&format!("\n{name}: {why}"));
         }
         *lock(&self.files.wrong) = wrong;
-        *lock(&self.files.variables) = config.variables;
+        self.files.variables.replace(config.variables.clone());
         let stays = |it: &ServerEntry| config.servers.contains(it);
         for gone in self.entries.iter().filter(|it| !stays(it)) {
             self.served.remove(&gone.name);
@@ -76,7 +76,7 @@ impl Several<'_> {
         let mut names = Vec::new();
         for entry in &config.servers {
             if !self.entries.contains(entry) {
-                let bridge = entry.bridge_of_file(self.arguments, self.files);
+                let bridge = entry::bridge_of_file(entry, self.arguments, self.files);
                 if let Err(why) = self.served.insert(&entry.name, bridge) {
                     error!("{file}: {why}");
                     continue;
@@ -102,11 +102,6 @@ impl Several<'_> {
         })
         .await;
     }
-}
-
-/// Nothing that is done under a lock here leaves it half done.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Serves the servers of a file until the bridge receives a signal to end.
@@ -154,19 +149,17 @@ pub(super) async fn bridged(
         match &served {
             ServedAddress::Together(gateway) => {
                 info!("listening on http://{local}{path}");
-                gateway
-                    .serve(listener, options, stop, GRACE)
-                    .await
-                    .map_err(Failed::server)
+                let service = gateway.service(options).map_err(Failed::server)?;
+                service.serve(listener, stop, GRACE).await;
             }
             ServedAddress::Apart(directory) => {
                 info!(
                     "listening on http://{local}/NAME/mcp, with the list of servers at http://{local}/"
                 );
                 directory.serve(listener, stop, GRACE).await;
-                Ok(())
             }
         }
+        Ok(())
     };
     tokio::select! {
         biased;

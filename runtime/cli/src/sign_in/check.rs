@@ -1,15 +1,15 @@
 //! `mcp-rev auth check`: what a sign-in would find.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use anyhow::Context as _;
 use mcp_revisions::auth::SignInForecast;
 use mcp_revisions::latest::CallServer as _;
 use mcp_revisions::service::Client;
 use mcp_revisions::service::client::{
     AuthFuture, AuthProvider, AuthRefusal, Credentials, HttpRequest, OAuth, RefusalFate,
 };
+use mcp_revisions::service::lock;
 
 use super::Login;
 use crate::SubcommandOutcome;
@@ -34,19 +34,13 @@ impl AuthProvider for Inspector {
     fn refused<'a>(&'a self, refusal: AuthRefusal<'a>) -> AuthFuture<'a, RefusalFate> {
         Box::pin(async move {
             let checked = RefusalFate::give_up("checked");
-            let is_checked = |outcome: &Mutex<Option<_>>| {
-                outcome
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .is_some()
-            };
-            if is_checked(&self.outcome) {
+            let is_checked = lock(&self.outcome).is_some();
+            if is_checked {
                 return checked;
             }
             let forecast = self.oauth.check(refusal).await;
             let found = forecast.map(|it| lines(&it)).map_err(|it| it.to_string());
-            let mut outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
-            outcome.get_or_insert(found);
+            lock(&self.outcome).get_or_insert(found);
             checked
         })
     }
@@ -82,10 +76,7 @@ fn lines(forecast: &SignInForecast) -> String {
 }
 
 pub(super) fn run(arguments: &Login) -> anyhow::Result<SubcommandOutcome> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .context("cannot start")?;
+    let runtime = super::runtime()?;
     let lines = Arc::new(Mutex::new(String::new()));
     let outcome = Arc::new(Mutex::new(None));
     let done = runtime.block_on(async {
@@ -94,7 +85,7 @@ pub(super) fn run(arguments: &Login) -> anyhow::Result<SubcommandOutcome> {
         let http = sign_in.http(url)?;
         let seen = Arc::clone(&lines);
         let oauth = sign_in.inspector(&http, url, move |line| {
-            let mut lines = seen.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut lines = lock(&seen);
             lines.push_str(&line);
             lines.push('\n');
         })?;
@@ -109,11 +100,8 @@ pub(super) fn run(arguments: &Login) -> anyhow::Result<SubcommandOutcome> {
     });
     runtime.shutdown_background();
     let listed = done?;
-    let mut text = std::mem::take(&mut *lines.lock().unwrap_or_else(PoisonError::into_inner));
-    let outcome = outcome
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .take();
+    let mut text = std::mem::take(&mut *lock(&lines));
+    let outcome = lock(&outcome).take();
     let code = match (outcome, listed) {
         (Some(Ok(found)), _) => {
             text.push_str(&found);

@@ -2,19 +2,10 @@
 
 use std::path::Path;
 
-use super::SignInArguments;
-use crate::bridge::config::server_at_url;
+use anyhow::Context as _;
+use mcp_bridge::config::{Config, ServerTarget};
 
-/// The sign-in of one server of a file; the command line has the rest.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct EntrySignIn {
-    pub(crate) client_id: Option<String>,
-    pub(crate) client_secret: Option<String>,
-    pub(crate) scopes: Vec<String>,
-    pub(crate) issuer: Option<String>,
-    pub(crate) resource: Option<String>,
-    pub(crate) callback_port: Option<u16>,
-}
+use super::SignInArguments;
 
 /// Returns the URL of a server, and the options of its sign-in: as they were given, or of the entry of this name in a file.
 ///
@@ -25,11 +16,14 @@ pub(super) fn target(
     server: &str,
     given: &SignInArguments,
 ) -> anyhow::Result<(String, SignInArguments)> {
-    match config {
-        None => Ok((server.to_owned(), given.clone())),
-        Some(file) => {
-            let (url, entry) = server_at_url(file, server)?;
-            Ok((url, given.for_entry(&entry.sign_in)))
-        }
+    let Some(file) = config else {
+        return Ok((server.to_owned(), given.clone()));
+    };
+    let entry = Config::read(file)?.server(server)?;
+    let context = || format!("{}: server `{server}`", file.display());
+    match &entry.target {
+        ServerTarget::Url { url, .. } => Ok((url.clone(), given.for_entry(&entry.sign_in))),
+        ServerTarget::Wrong(why) => Err(anyhow::Error::msg(why.clone())).with_context(context),
+        _ => Err(anyhow::anyhow!("it is a process, which wants no sign-in")).with_context(context),
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
+use mcp_bridge::config::EntrySignIn;
 use mcp_revisions::auth::{
     Algorithm, Grant, PrivateKey, ResourceParameter, Secret, Settings, StoredSignIn,
 };
@@ -13,7 +14,6 @@ use mcp_revisions::service::client::{
 };
 
 use super::browser::{self, PageScreen};
-use super::entry::EntrySignIn;
 use crate::stderr;
 
 /// Environment variable with the folder of the store.
@@ -199,7 +199,8 @@ impl SignInArguments {
 
     /// Returns the transport to a URL, which trusts the certificates that are named.
     pub(crate) fn http(&self, url: &str) -> anyhow::Result<Http> {
-        let http = Http::new(url)?;
+        // The error says the words of its source as well.
+        let http = Http::new(url).map_err(|why| anyhow::anyhow!("{why}"))?;
         match &self.ca_file {
             Some(file) => http.with_ca_file(file).context("--ca-file"),
             None => Ok(http),
@@ -282,7 +283,7 @@ impl SignInArguments {
         Ok(FileStore::new(folder(self.auth_store.as_ref())?, &key))
     }
 
-    /// Returns what signs in to a URL; calls wait for it as long as `wait` says, which only `login` sets.
+    /// Returns the provider that signs in to a URL; calls wait for it as long as `wait` says, which only `login` sets.
     pub(crate) fn provider(
         &self,
         http: &Http,
@@ -330,7 +331,7 @@ impl SignInArguments {
         Ok(builder.with_store(store).build())
     }
 
-    /// Returns what asks a server how to sign in, and reports each request to `seen`.
+    /// Returns the provider that asks a server how to sign in, and reports each request to `seen`.
     pub(crate) fn inspector(
         &self,
         http: &Http,
@@ -351,7 +352,7 @@ impl SignInArguments {
     fn finished(&self, mut builder: OAuthBuilder, wait: Option<Duration>) -> OAuthBuilder {
         let given = self.auth_wait.map(Duration::from_secs);
         if let Some(wait) = wait.or(given) {
-            builder = builder.with_wait(wait);
+            builder = builder.with_call_timeout(wait);
         }
         if let Some(port) = self.callback_port {
             builder = builder.with_callback_port(port);

@@ -16,9 +16,9 @@ use mcp_revisions::latest::CallServer as _;
 use mcp_revisions::service::Client;
 use mcp_revisions::service::client::{FileStore, StoreError, TokenStore as _};
 use serde_json::json;
+use tokio::runtime::Runtime;
 
 use crate::SubcommandOutcome;
-pub(crate) use entry::EntrySignIn;
 pub(crate) use flags::{HEADING, SignInArguments, SignInMode};
 
 /// Time that a person has for `login`.
@@ -87,12 +87,15 @@ impl Login {
     }
 }
 
+/// Creates the runtime of a subcommand.
+fn runtime() -> anyhow::Result<Runtime> {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    builder.enable_all().build().context("cannot start")
+}
+
 /// Signs in, and keeps the tokens for `bridge`.
 pub(crate) fn login(arguments: &Login) -> anyhow::Result<SubcommandOutcome> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .context("cannot start")?;
+    let runtime = runtime()?;
     let done = runtime.block_on(async {
         let (url, sign_in) = arguments.target()?;
         let url = &url;
@@ -143,10 +146,7 @@ pub(crate) fn login(arguments: &Login) -> anyhow::Result<SubcommandOutcome> {
 
 /// Revokes the tokens of a server or of all, and removes what is kept of them.
 pub(crate) fn logout(arguments: &Logout) -> anyhow::Result<SubcommandOutcome> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .context("cannot start")?;
+    let runtime = runtime()?;
     let outcome = match &arguments.url {
         Some(url) => runtime.block_on(logout_of(arguments, url)),
         None => runtime.block_on(logout_of_all(arguments)),
@@ -300,7 +300,7 @@ fn line(kept: &StoredSignIn) -> String {
     text
 }
 
-/// Returns how long a token is valid.
+/// Returns the remaining lifetime of a token.
 fn lifetime(end: u64) -> String {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     match end.checked_sub(since.map_or(0, |since| since.as_secs())) {

@@ -1,4 +1,4 @@
-//! Signals that end a tap are for its server.
+//! Forwards the signals that end a program to the server of a tap.
 
 use std::io;
 use std::pin::pin;
@@ -11,13 +11,13 @@ use tokio::time::{Instant, sleep_until};
 /// Time that a server has to end after a signal. Hosts kill the tap 2 seconds after SIGTERM, and cannot reach its server.
 const GRACE: Duration = Duration::from_millis(1500);
 
-/// The signals that end a program, from when on they are for the server.
+/// The signals that end a program. From its creation on, they go to the server.
 pub(super) struct Signals {
     terminate: unix::Signal,
     interrupt: unix::Signal,
-    /// The terminal is gone.
+    /// Sent when the terminal is gone.
     hangup: unix::Signal,
-    /// When the server is killed, once there was a signal.
+    /// The time at which the server is killed; `None` before the first signal.
     until: Option<Instant>,
     /// Set if SIGTERM was forwarded.
     is_terminated: bool,
@@ -34,9 +34,9 @@ impl Signals {
         })
     }
 
-    /// Does work, and forwards signals to the process group meanwhile. Returns `None` if the server is to be killed first: at
-    /// the second SIGTERM, or after the grace.
-    pub(super) async fn forwarded<T>(
+    /// Waits for `work`, and forwards signals to the process group meanwhile. Returns `None` if the server is to be killed first:
+    /// at the second SIGTERM, or after the grace.
+    pub(super) async fn forward_during<T>(
         &mut self,
         id: Option<u32>,
         work: impl Future<Output = T>,
@@ -58,7 +58,7 @@ impl Signals {
                 _ = self.interrupt.recv() => Signal::INT,
                 _ = self.hangup.recv() => Signal::HUP,
             };
-            // Not so the other signals: a terminal that goes may hang up twice.
+            // Only SIGTERM counts twice: a terminal that closes may send several SIGHUP.
             if signal == Signal::TERM && std::mem::replace(&mut self.is_terminated, true) {
                 return None;
             }
@@ -73,7 +73,7 @@ pub(super) fn kill(id: Option<u32>) {
     send(id, Signal::KILL);
 }
 
-/// Sends a signal to a process group whose leader was not waited for: its id is not that of another.
+/// Sends a signal to a process group. Nothing has waited for its leader, so that its id cannot be that of another process.
 fn send(id: Option<u32>, signal: Signal) {
     let group = id.and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
     if let Some(group) = group {

@@ -37,7 +37,7 @@ impl Watch {
         }
     }
 
-    /// Returns what to show of a line: the message, with the time that an answer took, and what is wrong with it.
+    /// Returns the text to show for a line: the message, with the time that an answer took, and its faults.
     pub(super) fn sees(&mut self, direction: Direction, at: u64, text: &str) -> String {
         self.line += 1;
         let bytes = text.len() + EACH;

@@ -14,9 +14,9 @@ impl Signals {
         Ok(Self)
     }
 
-    /// Does work.
+    /// Waits for `work`.
     #[allow(clippy::unused_self, reason = "there are no signals to forward")]
-    pub(super) async fn forwarded<T>(
+    pub(super) async fn forward_during<T>(
         &mut self,
         _: Option<u32>,
         work: impl Future<Output = T>,
@@ -25,5 +25,5 @@ impl Signals {
     }
 }
 
-/// Does nothing: work is not given up where there are no signals.
+/// Does nothing: without signals, no work is cut off.
 pub(super) fn kill(_: Option<u32>) {}

@@ -119,7 +119,7 @@ impl OpenRequests {
         self.open.get(asked)
     }
 
-    /// Returns what still waits, with its id, when nothing more comes.
+    /// Returns the unanswered requests with their ids, at the end.
     pub(super) fn end(&mut self) -> impl Iterator<Item = (String, OpenRequest)> + use<> {
         let open = std::mem::take(&mut self.open);
         open.into_iter().map(|((_, id), open)| (id, open))

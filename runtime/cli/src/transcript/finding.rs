@@ -24,7 +24,7 @@ pub(crate) enum FindingKind {
     Line,
     /// Messages are missing: the record was written more slowly than they came.
     Gap,
-    /// The text is no message.
+    /// The text is not a message.
     NoMessage,
     /// The message is not what its method wants.
     Invalid,

@@ -16,7 +16,7 @@ pub(crate) struct TranscriptLine<'a> {
     pub(crate) text: Cow<'a, str>,
 }
 
-/// Returns how a line begins, or what its `dir` says, of either direction.
+/// Returns the mark of a direction, at the begin of a line or in its `dir`.
 pub(crate) const fn mark(direction: Direction) -> &'static str {
     match direction {
         Direction::ClientToServer => ">",
@@ -24,7 +24,7 @@ pub(crate) const fn mark(direction: Direction) -> &'static str {
     }
 }
 
-/// Returns what a direction is called in lines of other hands.
+/// Returns the direction of a word in the records of other programs.
 fn direction(word: &str) -> Option<Direction> {
     match word.to_ascii_lowercase().as_str() {
         ">" | "c2s" | "client" | "client-to-server" => Some(Direction::ClientToServer),
@@ -52,7 +52,7 @@ pub(crate) fn write_gap(count: u64) -> String {
     format!("{GAP}{count}, which could not be written in time\n")
 }
 
-/// Returns what a line says of messages that are missing; `None` for every other line.
+/// Returns the text of a line about missing messages; `None` for every other line.
 pub(super) fn read_gap(line: &str) -> Option<&str> {
     let count = line.trim().strip_prefix(GAP)?;
     Some(count.split(',').next().unwrap_or(count))

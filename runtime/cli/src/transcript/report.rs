@@ -179,7 +179,7 @@ impl Report<'_> {
     }
 }
 
-/// Returns what would be lost with the other revision.
+/// Returns the report of the losses with the other revision.
 fn with(other: &Other) -> String {
     let Other {
         revision,

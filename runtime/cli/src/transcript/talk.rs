@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mcp_revisions::methods;
+use mcp_revisions::core::methods;
 use mcp_revisions_core::program::read_messages;
 use mcp_revisions_core::{Lifecycle, ProtocolRule, Revision};
 use mcp_wire::{
@@ -380,7 +380,7 @@ impl Talk {
         &self.requests.calls
     }
 
-    /// Returns how long the request took that a response answers; to be asked before the response is heard.
+    /// Returns the method and the time of the request that a response answers; to be called before the response is read.
     pub(crate) fn waited(&self, direction: Direction, id: &str, at: u64) -> Option<(&str, u64)> {
         let open = self.requests.waiting(&(direction.back(), id.to_owned()))?;
         Some((&open.method, at.saturating_sub(open.at?)))

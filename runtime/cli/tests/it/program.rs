@@ -143,6 +143,30 @@ fn the_readme_names_each_subcommand_and_no_other() {
 }
 
 #[test]
+fn revisions_are_listed_with_the_stage_of_each_extension() {
+    let listed = fed(&["list", "revisions", "--json"], "");
+    let rows: Vec<Value> = (listed.out.lines())
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let row = |id: &str| rows.iter().find(|row| row["id"] == id).unwrap();
+    assert_eq!(row("2024-11-05")["lifecycle"], "handshake");
+    assert_eq!(row("2026-07-28-rc")["status"], "candidate");
+    assert_eq!(row("skills")["stageSince"], "2026-10-29");
+    assert_eq!(
+        (&row("apps")["stage"], &row("apps")["stageSince"]),
+        (&json!("stable"), &Value::Null)
+    );
+    let shown = fed(&["list", "revisions"], "").out;
+    assert_eq!(shown.lines().count(), rows.len());
+    assert!(
+        shown.contains("released, beta since 2026-10-29\n"),
+        "{shown}"
+    );
+    let refused = fed(&["list", "revisions", "tasks"], "");
+    assert!(refused.err.contains("leave `tasks` out"), "{}", refused.err);
+}
+
+#[test]
 fn names_are_listed_as_json_of_the_published_schema() {
     for (of, count) in [("2025-11-25", 20), ("tasks", 4)] {
         let methods = rows("list", &text(&["list", "methods", of, "--json"]));
@@ -515,7 +539,7 @@ fn entries_of_skills_are_checked_and_their_messages_are_known_where_they_rest() 
     for known in [
         "2026-07-28",
         "skills",
-        "skills@stable",
+        "skills@beta",
         "io.modelcontextprotocol/skills",
     ] {
         let told = check(get, &["--revision", known]);
@@ -532,7 +556,7 @@ fn entries_of_skills_are_checked_and_their_messages_are_known_where_they_rest() 
         names,
         ["resources/directory/read", "skills/get", "skills/list"]
     );
-    let same = fed(&["diff", "skills", "skills@stable"], "");
+    let same = fed(&["diff", "skills", "skills@beta"], "");
     assert_eq!(same.code, 0, "{}", same.err);
 }
 

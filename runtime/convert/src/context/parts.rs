@@ -357,7 +357,7 @@ impl Context {
         values.into_iter().map(each).collect()
     }
 
-    /// Returns what became of all items of a list, if none of them stopped the conversion.
+    /// Returns all items of a list, if none of them stopped the conversion.
     ///
     /// # Errors
     /// The stop of the first item that has one.

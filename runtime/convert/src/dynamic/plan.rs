@@ -154,7 +154,7 @@ impl Tables {
     }
 }
 
-/// Returns what a step from one revision to another does with a value of a type.
+/// Returns the step of a value of a type from one revision to another.
 fn how(
     pair: &'static Pair,
     up: bool,

@@ -193,7 +193,7 @@ pub struct ErrorStep {
 }
 
 impl ErrorStep {
-    /// Returns what a code becomes that answers a method, on the way up or down.
+    /// Returns the fate of an error code that answers a method, on the way up or down.
     pub(super) fn fate(&self, error: &ErrorObject, method: &str, up: bool) -> Option<ErrorFate> {
         let code = error.code.as_i64()?;
         let (lowest, highest) = self.codes;
@@ -303,7 +303,7 @@ impl Pair {
         }
     }
 
-    /// Returns what becomes of a method that only one of the two has in this direction, or that means something else.
+    /// Returns the step of a method that only one of the two has in this direction, or that means something else.
     ///
     /// Where it is not said who sends it, a method that is left in the other direction is not gone.
     pub(super) fn method(
@@ -414,7 +414,7 @@ impl MethodStep {
             })
     }
 
-    /// Returns what becomes of it on the way up or down.
+    /// Returns its fate on the way up or down.
     fn fate(&self, up: bool) -> Option<MethodFate> {
         if up { self.up } else { self.down }
     }

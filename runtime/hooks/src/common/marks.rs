@@ -43,7 +43,7 @@ pub(crate) fn read_mark(mark: &Json) -> Option<Mark> {
     members.is_empty().then_some(Mark { alone, schema })
 }
 
-/// Returns what was wrapped into an object; `None` if this is no wrap.
+/// Returns the value that was wrapped into an object; `None` if nothing was.
 pub(crate) fn unwrapped(value: &Json) -> Option<Json> {
     let members: Extra = value.read().ok()?;
     match members.len() {

@@ -9,7 +9,7 @@ enum SchemaContent {
     One,
     /// A schema, or a list of them.
     OneOrList,
-    /// Schemas under names that are no keywords.
+    /// Schemas under names that are not keywords.
     Named,
     /// No schema: data, texts, numbers.
     Data,

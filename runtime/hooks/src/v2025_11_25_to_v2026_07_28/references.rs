@@ -122,7 +122,7 @@ fn redirect(members: &mut Map<String, Value>, place: &str) {
     }
 }
 
-/// Returns what stands behind the root in a reference to a place of the same document; an empty reference is the root.
+/// Returns the part behind the root of a reference to a place of the same document; an empty reference is the root.
 fn below_root(target: &str) -> Option<&str> {
     match target {
         "" => Some(""),

@@ -1,7 +1,7 @@
 //! What 2025-11-25 wants to be an object is wrapped into one, and marked, so that it can be undone.
 //!
 //! The conversion of a result does not know the schema of its tool, nor the other way round. So what becomes of either is
-//! decided by itself, in a way that fits every decision about the other: a value that is no object becomes
+//! decided by itself, in a way that fits every decision about the other: a value that is not an object becomes
 //! one that holds it as `result`, an object stays; and a schema takes all that its values can have become.
 
 use mcp_2026_07_28 as new;
@@ -14,7 +14,7 @@ use crate::WRAPPED;
 use crate::common::marks::{RESULT, mark, read_mark, unwrapped};
 use crate::common::spelled;
 
-/// Wraps structured content that is no object into one that holds it as `result`, and marks it.
+/// Wraps structured content that is not an object into one that holds it as `result`, and marks it.
 pub fn wrap_structured(result: &mut new::CallToolResult, cx: &mut Ruled<'_>) {
     if let Some(meta) = &mut result.meta {
         drop_stray_mark(&mut meta.extra, cx);

@@ -67,7 +67,7 @@ impl Connection<Client> {
         {
             return Err(Ignored::Batch(length));
         }
-        // A fault of one of them is no reason to leave out the others.
+        // A fault of one of them is not a reason to leave out the others.
         let look = |text: &'a str| peek(text.as_bytes()).map_err(|unreadable| (text, unreadable));
         Ok(message.elements().map(look).collect())
     }

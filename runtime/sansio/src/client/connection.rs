@@ -71,6 +71,24 @@ impl Role for Client {
     fn report(&self, event: &Event) {
         self.on_mistake.report(event);
     }
+
+    fn wake_at(state: &ClientState) -> Option<Duration> {
+        let ClientState {
+            rounds,
+            changes,
+            polls,
+            session,
+            ..
+        } = state;
+        let adapters = [
+            rounds.deadline(),
+            changes.deadline(),
+            polls.deadline(),
+            session.deadline(),
+        ];
+        let negotiating = state.stage.deadline().into_iter();
+        negotiating.chain(adapters.into_iter().flatten()).min()
+    }
 }
 
 impl Connection<Client> {
@@ -82,26 +100,6 @@ impl Connection<Client> {
         self.enqueue(ask, None, now)
     }
 
-    /// Returns when [`wake`](Self::wake) has something to do.
-    #[must_use]
-    pub fn wake_at(&self) -> Option<Duration> {
-        let ClientState {
-            rounds,
-            changes,
-            polls,
-            session,
-            ..
-        } = &self.state;
-        let adapters = [
-            rounds.deadline(),
-            changes.deadline(),
-            polls.deadline(),
-            session.deadline(),
-        ];
-        let negotiating = self.state.stage.deadline().into_iter();
-        negotiating.chain(adapters.into_iter().flatten()).min()
-    }
-
     /// Sets the time, and ends what has waited too long.
     pub fn wake(&mut self, now: Duration) {
         self.late_start(now);
@@ -111,7 +109,7 @@ impl Connection<Client> {
         self.look_at_tasks(now);
     }
 
-    /// Returns how many requests of the application wait for their answer.
+    /// Returns the number of unanswered requests of the application.
     #[must_use]
     pub fn pending(&self) -> usize {
         let ClientState {
@@ -194,7 +192,7 @@ impl Connection<Client> {
         self.apply_log_level(level);
     }
 
-    /// Returns what was found out about the server, for the next client of the same process or origin.
+    /// Returns the verdict about the server, for the next client of the same process or origin.
     #[must_use]
     pub fn verdict(&self) -> Option<Verdict> {
         let settled = self.state.stage.settled();

@@ -33,6 +33,20 @@
 //! # Ok::<(), Box<mcp_revisions_sansio::client::Failure>>(())
 //! ```
 
+// Methods of a connection stand where the message is that they serve:
+//
+// | message | file |
+// |---|---|
+// | any text of the server, and its responses; texts that are not a message | answer, unread |
+// | `initialize`, `server/discover` | negotiate::client |
+// | requests of the application | send |
+// | requests and notifications of the server | peer |
+// | HTTP responses, and exchanges that end | post |
+// | sessions that are lost, `logging/setLevel` | session |
+// | `tools/list`, for the parameters in headers | tools |
+// | results with `inputRequests` | input_required::client |
+// | `subscriptions/listen`, `resources/subscribe` | subscriptions::client |
+// | `tasks/*` | tasks::client |
 mod answer;
 mod connection;
 pub(crate) mod mend;
@@ -110,13 +124,8 @@ impl Client {
     /// fits nothing, or that was taken as it was meant. Of one kind the first five are reported, and after that those whose
     /// count is a power of two.
     #[must_use]
-    pub fn on_mistake(self, hook: impl Fn(&PeerMistake<'_>) + Send + Sync + 'static) -> Self {
-        self.with_mistake_hook(MistakeHook::new(hook))
-    }
-
-    /// Sets the hook that hears of mistakes of the server; see [`on_mistake`](Self::on_mistake).
-    pub fn with_mistake_hook(mut self, on_mistake: MistakeHook) -> Self {
-        self.on_mistake = on_mistake;
+    pub fn on_mistake(mut self, hook: impl Fn(&PeerMistake<'_>) + Send + Sync + 'static) -> Self {
+        self.on_mistake = MistakeHook::new(hook);
         self
     }
 

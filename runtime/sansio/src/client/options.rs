@@ -143,10 +143,10 @@ impl Options {
     }
 
     /// Turns adapters off: input that a server requires is passed to the application as [`InputRequired`], and what the
-    /// server's lifecycle has in another form fails with [`NeedsAdapter`].
+    /// server's lifecycle has in another form fails with [`RequiresState`].
     ///
     /// [`InputRequired`]: crate::Answer::InputRequired
-    /// [`NeedsAdapter`]: super::Failure::NotConverted
+    /// [`RequiresState`]: super::Failure::NotConverted
     #[must_use]
     pub fn without_adapters(mut self) -> Self {
         self.adapts = false;

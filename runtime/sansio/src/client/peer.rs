@@ -85,7 +85,7 @@ impl Connection<Client> {
                 self.tell(Event::Request(call.of(message, exchange, about)));
             }
             Err(stopped) => {
-                self.tell(Event::stopped(&stopped, method, revision));
+                self.tell(Event::stopped(&stopped, method));
                 let error = stopped.into_error(ErrorObject::INVALID_PARAMS);
                 self.post_answer(&id, Err(error), revision);
             }
@@ -109,7 +109,7 @@ impl Connection<Client> {
             .unwrap_or(self.role.app())
     }
 
-    /// Returns who the server is, as it said itself.
+    /// Returns the identity of the server, in its own words.
     pub(crate) fn caller(&self, revision: Revision) -> Arc<Caller> {
         Arc::new(Caller {
             capabilities: self.state.changes.capabilities.clone(),
@@ -251,7 +251,7 @@ impl Connection<Client> {
             return self.tell(Event::CustomNotification(CustomNotification {
                 method: method.to_owned(),
                 params: object,
-                peer: revision,
+                revision: revision,
                 about,
                 losses: Vec::new(),
             }));
@@ -266,12 +266,12 @@ impl Connection<Client> {
                 self.tell_notice(Notification {
                     method,
                     params,
-                    peer: revision,
+                    revision: revision,
                     about,
                     losses,
                 });
             }
-            Err(stopped) => self.tell(Event::stopped(&stopped, method, revision)),
+            Err(stopped) => self.tell(Event::stopped(&stopped, method)),
         }
     }
 
@@ -363,22 +363,6 @@ impl Connection<Client> {
         Some(token)
     }
 
-    /// Reports a notification of progress that names no request and is of no use to the application. One about a request
-    /// that is over may have crossed that on its way, and is no mistake.
-    pub fn leave_out_progress(&mut self, params: &Json) {
-        let method = methods::NOTIFICATIONS_PROGRESS.to_owned();
-        let token = params.get("progressToken");
-        let number = token.as_ref().and_then(numbered);
-        self.ignore(match number {
-            Some(id) if (1..=self.state.next_id).contains(&id) => Ignored::Late(method),
-            _ => {
-                let found = token.map_or_else(|| "nothing".to_owned(), |it| quotable(it.text()));
-                let why = "at /params/progressToken: expected the token of a request that waits";
-                Ignored::Invalid(method, format!("{why}, found {found}"))
-            }
-        });
-    }
-
     /// Returns the request that a message of the server belongs to.
     fn about(
         &self,
@@ -418,11 +402,6 @@ fn subscription(params: Option<&Json>) -> Option<i64> {
     own_id(&meta.read_member(mcp_wire::meta::SUBSCRIPTION_ID)?)
 }
 
-/// Returns the number of a progress token, be it spelled as a string.
-fn numbered(token: &Json) -> Option<i64> {
-    token.read().ok().as_ref().and_then(own_id)
-}
-
 /// Returns the name of a method, as the tables have it.
 pub(crate) fn named(method: &str) -> Result<&'static str, ConversionError> {
     known_method(method)
@@ -440,4 +419,9 @@ impl<Method> IncomingRequest<Method> {
             ..self
         }
     }
+}
+
+/// Returns the number of a progress token, be it spelled as a string.
+pub(crate) fn numbered(token: &Json) -> Option<i64> {
+    token.read().ok().as_ref().and_then(own_id)
 }

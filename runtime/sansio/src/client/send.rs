@@ -320,7 +320,7 @@ impl Connection<Client> {
             }
             Err(stopped) => {
                 let code = ErrorObject::INVALID_PARAMS;
-                SendOutcome::of(Fate::stopped(stopped, method, revision, code))
+                SendOutcome::of(Fate::stopped(stopped, code))
             }
         }
     }

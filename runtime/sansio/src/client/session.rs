@@ -30,7 +30,7 @@ pub(crate) struct SessionRequests {
     /// The resources that an application of the handshake lifecycle has subscribed to.
     pub(crate) uris: BTreeSet<String>,
     /// Set if the server has lost the session.
-    is_lost: bool,
+    pub(crate) is_lost: bool,
     /// When to open it again.
     again: Option<Duration>,
     backoff: Backoff,
@@ -162,12 +162,6 @@ impl Connection<Client> {
         }
     }
 
-    /// Takes note that the process of the server was started again: the session that is opened next gets what the application
-    /// had asked for.
-    pub fn server_restarted(&mut self) {
-        self.state.session.is_lost = true;
-    }
-
     /// Notes that the session is lost; it is opened again after a pause, unless something else does that before.
     pub(crate) fn lose_session(&mut self, now: Duration) {
         let session = &mut self.state.session;
@@ -219,7 +213,7 @@ impl Connection<Client> {
             self.tell_notice(Notification {
                 method,
                 params: params.unwrap_or_else(no_params),
-                peer: revision,
+                revision: revision,
                 about: None,
                 losses: Vec::new(),
             });

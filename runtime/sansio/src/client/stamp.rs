@@ -127,7 +127,7 @@ pub(crate) fn headers(
     headers
 }
 
-/// Returns what `Mcp-Name` repeats.
+/// Returns the value of the header `Mcp-Name`.
 fn name_of(revision: Revision, method: &str, params: Option<&Json>) -> Option<String> {
     let member = named_by(revision, method)?;
     params?.read_member(member)

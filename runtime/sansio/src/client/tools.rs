@@ -46,7 +46,7 @@ const MOST_BYTES: usize = 4 << 20;
 const PAGES: usize = 100;
 
 impl KnownTools {
-    /// Returns how many calls wait.
+    /// Returns the number of waiting calls.
     pub(crate) fn len(&self) -> usize {
         self.refused.len()
     }

@@ -36,7 +36,7 @@ pub(crate) fn facts(
 }
 
 impl Failure {
-    /// Returns why a request could not be sent.
+    /// Returns the reason why a request could not be sent.
     pub(super) fn of_params(error: ConversionError) -> Self {
         match error {
             ConversionError::Rejected(rejected) => Self::Rejected(rejected.error),
@@ -44,7 +44,7 @@ impl Failure {
         }
     }
 
-    /// Returns why the answer to a request could not be read.
+    /// Returns the reason why the answer to a request could not be read.
     pub(super) fn of_result(error: ConversionError) -> Self {
         match error {
             ConversionError::Invalid(diagnostic) => Self::InvalidResult(diagnostic.message),

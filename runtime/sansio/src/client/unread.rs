@@ -1,4 +1,4 @@
-//! Texts that are no message: those that are meant as one are taken, and others end the request that they were to answer.
+//! Texts that are not a message: those that are meant as one are taken, and others end the request that they were to answer.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::{Connection, Event, Exchange, Failure, Ignored, MendedMessage, Output
 use mcp_revisions_core::translate::known_method;
 
 impl Connection<Client> {
-    /// Takes what a text is meant to be. What is no message is reported, unless it is the answer to a request, which then
+    /// Takes what a text is meant to be. What is not a message is reported, unless it is the answer to a request, which then
     /// ends with the reason.
     #[cold]
     pub(crate) fn take_unreadable(
@@ -149,16 +149,6 @@ impl Connection<Client> {
         };
         let mended = MendedMessage::new(method, why);
         self.tell(Event::Mended(mended));
-    }
-
-    /// Reports a message of the server that the application cannot use.
-    pub fn leave_out(&mut self, ignored: Ignored) {
-        self.ignore(ignored);
-    }
-
-    /// Reports a mistake in how the server writes its messages, which are read all the same.
-    pub fn misframed(&mut self, why: impl Into<String>) {
-        self.tell(Event::Mended(MendedMessage::new("", why)));
     }
 }
 

@@ -96,7 +96,7 @@ impl Connection<Client> {
         })
     }
 
-    /// Returns what an error of an older server wants the user to do, as questions; `None` if it wants nothing, or the client
+    /// Returns the pages that an error of an older server wants the user to visit, as questions; `None` if there are none, or the client
     /// did not say that it opens pages.
     pub(crate) fn pages_wanted(
         &self,
@@ -146,7 +146,7 @@ impl Connection<Client> {
         Some(InputRequired { questions, retry })
     }
 
-    /// Returns what the answers of the application add to the request that is sent again.
+    /// Adds the answers of the application to the request that is sent again, and returns it.
     pub(crate) fn resumed(
         &self,
         retry: Retry,

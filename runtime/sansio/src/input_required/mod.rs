@@ -69,7 +69,7 @@ pub(super) fn accepts(answer: &Json) -> bool {
     (answer.get("action")).is_some_and(|action| action.text() == "\"accept\"")
 }
 
-/// Returns why a result is refused that asks for more than [`Limits::max_input_requests`](crate::Limits::max_input_requests).
+/// Returns the refusal of a result that has more than [`Limits::max_input_requests`](crate::Limits::max_input_requests).
 pub fn too_many_questions(questions: usize, limit: usize) -> String {
     format!(
         "{questions} inputs are asked for at once, at most {limit} are taken: ask for the rest in the next round"

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_revisions_core::{RequiresState, Revision};
+use mcp_revisions_core::{Adapter, RequiresState, Revision};
 use mcp_wire::envelope::write;
 use mcp_wire::{Direction, ErrorObject, Json, Kind, MethodKind};
 
@@ -16,9 +16,7 @@ use crate::input_required::server::allowed;
 use crate::input_required::server::suspend::in_place_of;
 use crate::json::object;
 use crate::translate::TextDirection;
-use crate::{
-    Caller, Cancelled, Connection, Event, Exchange, Fate, NeedsAdapter, Output, SendOutcome, Token,
-};
+use crate::{Caller, Cancelled, Connection, Event, Exchange, Fate, Output, SendOutcome, Token};
 use mcp_revisions_core::methods;
 use mcp_revisions_core::translate::find_method;
 use mcp_revisions_core::translate::is_handshake;
@@ -59,10 +57,10 @@ impl Connection<Server> {
             self.answer_as_is(token, result);
             return SendOutcome::of(Fate::Sent);
         }
-        let (method, peer) = (pending.method, pending.peer);
+        let (method, peer) = (pending.method, pending.revision);
         let result = match result {
             Ok(result) if result.kind() != Kind::Object => {
-                Err(errors::internal("the server gave a result that is no object").error)
+                Err(errors::internal("the server returned a result that is not an object").error)
             }
             Ok(result) => match undeclared(&result, &pending.caller, peer) {
                 Some(error) => Err(error),
@@ -181,7 +179,7 @@ impl Connection<Server> {
         let Some(pending) = self.state.get(token) else {
             return SendOutcome::of(Fate::Unknown);
         };
-        let (method, peer) = (pending.method, pending.peer);
+        let (method, peer) = (pending.method, pending.revision);
         let translator = &self.role.translator;
         let translated = translator.report(method, peer, Some(&pending.id), translated);
         let (result, losses, fate) = match translated {
@@ -192,11 +190,11 @@ impl Connection<Server> {
             }
             // No adapter takes it.
             Err(ConversionError::RequiresState(needs)) => {
-                let needs = NeedsAdapter::new(&needs, method, peer);
+                let why = format!("`{method}` {needs}");
                 (
-                    Err(errors::internal(&needs.to_string()).error),
+                    Err(errors::internal(&why).error),
                     Vec::new(),
-                    Fate::NeedsAdapter(needs),
+                    Fate::RequiresState(needs),
                 )
             }
             Err(stopped) => {
@@ -264,12 +262,12 @@ impl Connection<Server> {
         }
         let (body, status) = match result {
             Ok(result) => {
-                let result = self.role.signed(result, pending.peer);
+                let result = self.role.signed(result, pending.revision);
                 (write::response(&pending.id, &result), 200)
             }
             Err(error) => {
                 let code = error.code.as_i64().unwrap_or_default();
-                let status = errors::status(code, pending.peer.lifecycle());
+                let status = errors::status(code, pending.revision.lifecycle());
                 (write::error(Some(&pending.id), &error), status)
             }
         };
@@ -311,6 +309,38 @@ impl Connection<Server> {
         };
         self.deliver(token, translated)
     }
+
+    /// Hands an answer of the application to the adapter of a rule. Returns false if none takes it.
+    pub(crate) fn adapt_answer(
+        &mut self,
+        token: Token,
+        needs: &RequiresState,
+        result: Result<&Json, &ErrorObject>,
+        now: Duration,
+    ) -> bool {
+        if self.state.is_bare || needs.adapter != Adapter::MultiRoundTrip {
+            return false;
+        }
+        let Some(about) = self.state.about(token, None) else {
+            return false;
+        };
+        match (result, self.role.is_per_request) {
+            (Ok(result), true) => {
+                self.ask_by_requests(&about, result, now);
+                true
+            }
+            (Err(error), false) => self.elicit(&about, error, now),
+            _ => false,
+        }
+    }
+
+    /// A request that an adapter has taken waits no more.
+    pub(crate) fn end_adapted(&mut self, token: Token) {
+        self.end_round(token);
+        self.end_suspended(token);
+        self.end_subscription(token);
+        self.close_stream(token);
+    }
 }
 
 impl Server {
@@ -322,6 +352,16 @@ impl Server {
             let parts: Vec<&str> = path.split('.').collect();
             self.declares(&parts)
         })
+    }
+
+    /// Returns the result of a per-request message, with what each of them says of the server.
+    pub(crate) fn signed(&self, result: Json, peer: Revision) -> String {
+        match self.introductions.as_ref().and_then(|it| it.info(peer)) {
+            Some(info) if !is_handshake(peer) => {
+                meta::with_default(&result, meta::SERVER_INFO, info).into_text()
+            }
+            _ => result.into_text(),
+        }
     }
 }
 

@@ -1,22 +1,27 @@
-//! Requests of the server to its peer: sent, and taken back.
+//! Requests of the server to its client: sent, taken back, and answered by a response of the client.
 
 use std::time::Duration;
 
 use mcp_revisions_core::{Adapter, Lifecycle, Revision};
 use mcp_wire::envelope::write;
-use mcp_wire::{Direction, ErrorObject, Json, MethodKind, RequestId};
+use mcp_wire::{Direction, ErrorObject, Json, MethodKind, Peeked, RequestId};
 
 use super::Server;
-use super::needs::needs;
+use super::incoming::Unlooked;
+use super::needs::needs_state;
 use super::notify::refused;
-use super::reply::Outgoing;
+use super::reply::{MessageReply, Outgoing};
 use super::requests::{AskedBy, ServerRequest};
+use crate::ask::{outcome, own_id, read_error, spelled_id};
 use crate::errors;
 use crate::events::cancelled;
 use crate::input_required::server::allowed;
 use crate::limits::deadline;
 use crate::translate::{TextDirection, no_params};
-use crate::{Caller, Connection, Fate, OutgoingRequest, SendOutcome, Token};
+use crate::{
+    Answered, Caller, Connection, Event, Fate, Ignored, MendedMessage, OutgoingRequest,
+    SendOutcome, Token,
+};
 use mcp_revisions_core::methods;
 use mcp_revisions_core::translate::is_handshake;
 use mcp_revisions_core::translate::{find_method, known_method};
@@ -35,8 +40,6 @@ impl Connection<Server> {
     ///
     /// # Errors
     /// Why it was not sent.
-    ///
-    /// [`Event::Answered`]: crate::Event::Answered
     pub fn ask(&mut self, ask: OutgoingRequest, now: Duration) -> Result<Token, Fate> {
         let token = self.state.new_token();
         match self.ask_as(token, &ask, now).fate {
@@ -54,7 +57,7 @@ impl Connection<Server> {
             ..
         } = ask;
         let (about, params) = (*about, params.as_ref());
-        let peer = about.and_then(|token| Some(self.state.get(token)?.peer));
+        let peer = about.and_then(|token| Some(self.state.get(token)?.revision));
         let peer = peer.or(self.session_revision());
         if self.role.passes_as_is(method, peer) {
             return self.ask_other(key, about, (method, params), now);
@@ -66,7 +69,7 @@ impl Connection<Server> {
         let call = about.filter(|token| !self.state.own.contains_key(token));
         if let Some(pending) = call.and_then(|token| self.state.get_mut(token))
             && pending.subject.is_none()
-            && !is_handshake(pending.peer)
+            && !is_handshake(pending.revision)
         {
             pending.subject = pending.params.clone();
         }
@@ -74,7 +77,7 @@ impl Connection<Server> {
             Some(None) => return refused(over()),
             told => told.flatten(),
         };
-        let about_peer = told.as_ref().map(|told| told.peer);
+        let about_peer = told.as_ref().map(|told| told.revision);
         let peer = about_peer.or(self.session_revision());
         let empty = no_params();
         let given = params.unwrap_or(&empty);
@@ -84,7 +87,7 @@ impl Connection<Server> {
                     self.suspend(key, &told, (row.name, given), now);
                     Fate::Adapted
                 }
-                None => needs(Adapter::MultiRoundTrip, method),
+                None => Fate::RequiresState(needs_state(Adapter::MultiRoundTrip, method)),
             });
         };
         let caller = self.state.session.as_ref().map(|session| &session.caller);
@@ -100,7 +103,7 @@ impl Connection<Server> {
         let carried = translator.checked(row.name, carried);
         // Only what is sent gets an id.
         let id = (carried.is_ok()).then(|| RequestId::from(self.state.last_ask.wrapping_add(1)));
-        let carried = translator.report(row.name, peer, id.as_ref(), carried);
+        translator.tell(row.name, peer, id.as_ref(), &carried);
         match carried {
             Ok((text, losses)) => {
                 let by = AskedBy::Application(key);
@@ -112,12 +115,7 @@ impl Connection<Server> {
                     Err(error) => refused(error),
                 }
             }
-            Err(stopped) => SendOutcome::of(Fate::stopped(
-                stopped,
-                method,
-                peer,
-                ErrorObject::INVALID_PARAMS,
-            )),
+            Err(stopped) => SendOutcome::of(Fate::stopped(stopped, ErrorObject::INVALID_PARAMS)),
         }
     }
 
@@ -131,7 +129,7 @@ impl Connection<Server> {
     ) -> SendOutcome {
         let about_peer = match about.map(|token| self.state.get(token)) {
             Some(None) => return refused(over()),
-            Some(Some(pending)) => Some(pending.peer),
+            Some(Some(pending)) => Some(pending.revision),
             None => None,
         };
         let peer = about_peer.or(self.session_revision());
@@ -160,7 +158,7 @@ impl Connection<Server> {
         let pending = about.and_then(|token| self.state.get(token));
         let exchange = pending.map(|pending| pending.exchange);
         let peer = pending
-            .map(|pending| pending.peer)
+            .map(|pending| pending.revision)
             .or(self.session_revision());
         let Some(peer) = peer.filter(|_| self.state.asked.len() < most) else {
             return Err(errors::too_many_pending(most).error);
@@ -169,7 +167,7 @@ impl Connection<Server> {
         let asked = ServerRequest {
             method: known_method(method),
             by,
-            peer,
+            revision: peer,
             exchange,
             until: deadline(now, self.role.limits.client_response_timeout),
         };
@@ -209,9 +207,114 @@ impl Connection<Server> {
         self.state.withdrawn.insert(id);
         let why = reason.unwrap_or("the answer is not waited for any more");
         let params = cancelled(&RequestId::from(id), Some(why));
-        let method = (self.role.translator).peer_name(methods::NOTIFICATIONS_CANCELLED, asked.peer);
+        let method =
+            (self.role.translator).peer_name(methods::NOTIFICATIONS_CANCELLED, asked.revision);
         let body = write::notification(method, Some(params.text()));
         self.send(Outgoing::on_its_way(asked.exchange, body));
         Some(asked.by)
     }
+
+    pub(crate) fn peer_answer(
+        &mut self,
+        message: &Peeked<'_>,
+        id: Option<RequestId>,
+    ) -> MessageReply {
+        let named = id.as_ref().and_then(spelled_id);
+        let found = named.and_then(|(id, why)| Some((self.state.asked.remove(&id)?, why)));
+        let Some((asked, misspelled)) = found else {
+            let number = id.as_ref().and_then(own_id);
+            let is_late = number.is_some_and(|number| self.state.withdrawn.remove(&number));
+            let ignored = match message.error {
+                Some(error) if id.is_none() => Ignored::Error(read_error(error).0),
+                _ if is_late => Ignored::Late("a response".to_owned()),
+                _ => Ignored::AnswerToNothing(id),
+            };
+            // An answer may cross the end of its request; another replica that ran the session counted from elsewhere.
+            let begins = self.state.first_ask >> 32;
+            let is_of_other = number.is_some_and(|number| number >> 32 != begins);
+            let status = if is_of_other { 400 } else { 202 };
+            return self.put_aside(ignored, status);
+        };
+        let malformed = message.error.and_then(|error| read_error(error).1);
+        for why in misspelled.into_iter().chain(malformed) {
+            self.tell(Event::Mended(MendedMessage::new(
+                asked.method.unwrap_or_default(),
+                why,
+            )));
+        }
+        self.answered(asked, id.as_ref(), outcome(message));
+        MessageReply::Empty(202)
+    }
+
+    /// Takes a text that cannot be read as a message. Ends the request of the server that the text was to answer, with an error
+    /// that says why.
+    pub(crate) fn take_unlooked(&mut self, unlooked: Unlooked) {
+        let Unlooked {
+            why,
+            instead,
+            is_answer,
+        } = unlooked;
+        let ended = instead.and_then(|(id, why)| Some((self.state.asked.remove(&id)?, id, why)));
+        match ended {
+            Some((asked, id, why)) => {
+                self.answered(asked, Some(&RequestId::from(id)), Err(not_valid(&why)));
+            }
+            // It is not answered: nothing else says that it was left out.
+            None if is_answer => self.tell(Event::Ignored(why)),
+            None => {}
+        }
+    }
+
+    fn answered(
+        &mut self,
+        asked: ServerRequest,
+        id: Option<&RequestId>,
+        result: Result<Json, ErrorObject>,
+    ) {
+        let token = match asked.by {
+            AskedBy::Result { call, name } => {
+                let question = (name, asked.method.unwrap_or_default());
+                return self.answer_in_round(call, question, asked.revision, result);
+            }
+            AskedBy::Application(token) => token,
+        };
+        let (answer, losses) = match (asked.method, result) {
+            (Some(method), Ok(result)) => {
+                let translator = &self.role.translator;
+                let carried =
+                    translator.result_told(TextDirection::In, method, &result, asked.revision, id);
+                match carried {
+                    Ok((result, losses)) => (Ok(result), losses),
+                    Err(stopped) => (
+                        Err(stopped.into_error(ErrorObject::INTERNAL_ERROR)),
+                        Vec::new(),
+                    ),
+                }
+            }
+            (_, result) => (result, Vec::new()),
+        };
+        self.tell(Event::Answered(Answered {
+            token,
+            answer: answer.into(),
+            losses,
+        }));
+    }
+
+    /// Gives the application the answer to its request, in its revision.
+    pub(crate) fn deliver_to_application(
+        &mut self,
+        token: Token,
+        result: Result<Json, ErrorObject>,
+    ) {
+        self.tell(Event::Answered(Answered {
+            token,
+            answer: result.into(),
+            losses: Vec::new(),
+        }));
+    }
+}
+
+/// Returns the error that the application gets in the place of a response of the client that is malformed.
+fn not_valid(why: &str) -> ErrorObject {
+    errors::internal(&format!("the client's answer is not valid: {why}")).error
 }

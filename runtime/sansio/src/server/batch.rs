@@ -69,7 +69,7 @@ impl Connection<Server> {
         }
     }
 
-    /// Refuses a text of a batch that is no message.
+    /// Refuses a text of a batch that is not a message.
     fn unreadable_element(&mut self, text: &str, unreadable: Unreadable) -> MessageReply {
         let refusal = errors::invalid_request(&unreadable.to_string());
         let id = match &unreadable {

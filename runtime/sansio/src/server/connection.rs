@@ -26,6 +26,14 @@ impl Role for Server {
     fn report(&self, event: &Event) {
         self.on_mistake.report(event);
     }
+
+    fn wake_at(state: &ServerState) -> Option<Duration> {
+        let asked = state.asked.values().map(|asked| asked.until);
+        let suspended = state.suspended.values().map(|call| call.until);
+        let listening = (state.listening.iter()).filter_map(|it| it.deadline());
+        let waiting = state.waiting_texts.iter().map(|it| it.until);
+        asked.chain(suspended).chain(listening).chain(waiting).min()
+    }
 }
 
 impl Connection<Server> {
@@ -42,7 +50,7 @@ impl Connection<Server> {
     }
 
     /// Returns the connection without adapters: what needs one is refused, and reported as an
-    /// [`Event::NeedsAdapter`](crate::Event::NeedsAdapter).
+    /// [`Event::RequiresState`](crate::Event::RequiresState).
     #[must_use]
     pub fn without_adapters(mut self) -> Self {
         self.state.is_bare = true;
@@ -91,21 +99,6 @@ impl Connection<Server> {
         self.state.pending_bytes + waiting
     }
 
-    /// Returns the bytes that are kept of the info and capabilities of the session's client.
-    #[must_use]
-    pub fn session_bytes(&self) -> usize {
-        let Some(session) = &self.state.session else {
-            return 0;
-        };
-        let upgraded = [
-            &session.upgraded.client_capabilities,
-            &session.upgraded.client_info,
-        ]
-        .into_iter()
-        .flatten();
-        session.caller.bytes() + upgraded.map(|said| said.text().len()).sum::<usize>()
-    }
-
     /// Returns the number of requests of the application that wait for the peer's response.
     #[must_use]
     pub fn pending(&self) -> usize {
@@ -135,17 +128,12 @@ impl Connection<Server> {
         of_it.map(|pending| pending.id.clone()).collect()
     }
 
-    /// Counts exchanges and requests of the server from here.
-    pub fn count_from(&mut self, first: u64) {
-        self.state.last_exchange = first;
-        self.state.last_ask = i64::try_from(first).unwrap_or(i64::MAX >> 1);
-        self.state.first_ask = self.state.last_ask;
-    }
-
-    /// Frees buffers that are empty.
-    pub fn rest(&mut self) {
-        self.free_outputs();
-        self.state.rest();
+    /// Sets the time, and ends what has waited too long.
+    pub fn wake(&mut self, now: Duration) {
+        self.late_introduction(now);
+        self.late_asked(now);
+        self.late_suspended(now);
+        self.wake_listening(now);
     }
 }
 

@@ -47,7 +47,7 @@ impl<'a> Looked<'a> {
         self.0.as_ref().ok().map(|seen| &seen.message)
     }
 
-    /// Returns what the message says of its revision by itself, if it is not refused for that.
+    /// Returns the negotiation of the message by itself, if it is not refused.
     #[must_use]
     pub fn negotiation(&self) -> Option<Negotiation> {
         self.0.as_ref().ok()?.negotiation.as_ref().ok().copied()

@@ -34,31 +34,45 @@
 //! needs nothing of another one, so over HTTP each gets a [`Connection`] of its own: nothing is locked on its path. What
 //! a handshake opened lives in its own connection, and only messages of that session meet there.
 
-mod adapt;
+// Methods of a connection stand where the message is that they serve:
+//
+// | message | file |
+// |---|---|
+// | any text, before its kind is known; batches | receive, batch |
+// | `initialize`, and the application that is known late | negotiate::server |
+// | requests of the client, `ping`, `server/discover` and `logging/setLevel` among them | request |
+// | responses to them; requests that end without one | answer |
+// | notifications, of either end | notify |
+// | requests of the server, and the responses of the client | ask |
+// | `inputRequests` of a per-request handler, asked by requests of a handshake client | input_required::server::by_requests |
+// | questions of a handler, asked of a per-request client in results with a signed `requestState` | input_required::server::suspend |
+// | `resources/subscribe` and changes that a handshake client expects, for per-request handlers | subscriptions::listen |
+// | `subscriptions/listen`, for handshake handlers | subscriptions::listen::streams |
+// | `tasks/*`, and calls that become tasks | tasks::server |
+//
+// Those of input_required and subscriptions are the adapters: a conversion says whose message it is (`Adapter`). Their memory
+// is a field of the state, bounded by `Limits`.
 mod answer;
 mod ask;
 mod batch;
 mod connection;
-mod incoming;
-mod late;
+pub(super) mod incoming;
 mod needs;
 mod notify;
-pub(super) mod protocol;
-mod receive;
+pub(super) mod receive;
 pub(super) mod reply;
-mod request;
+pub(super) mod request;
 pub(super) mod requests;
 mod sessions;
 pub(super) mod state;
 mod tools;
 mod translate;
-mod unasked;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_revisions_core::{Lifecycle, Loss, Revision, UnknownFields};
-use mcp_wire::{Direction, RequestId};
+use mcp_revisions_core::{Lifecycle, Revision, UnknownFields};
+use mcp_wire::Direction;
 
 pub use super::tasks::server::{MemoryTasks, TaskStore};
 #[cfg(feature = "ext-tasks")]
@@ -67,11 +81,11 @@ pub use super::tasks::server::{
 };
 pub use super::{
     Answer, Answered, Caller, Cancelled, Connection, CustomNotification, CustomRequest, Event,
-    Exchange, Fate, Ignored, IncomingRequest, LogLevel, MendedMessage, NeedsAdapter, Notification,
+    Exchange, Fate, Ignored, IncomingRequest, LogLevel, MendedMessage, Notification,
     OutgoingRequest, Output, Profile, SendOutcome, TaskStatus, To, Token,
 };
+pub use crate::negotiate::server::late::AppProfile;
 pub use incoming::Looked;
-pub use late::AppProfile;
 use mcp_revisions_core::Introductions;
 pub use mcp_revisions_core::ProfileError;
 pub use reply::Outgoing;
@@ -93,9 +107,9 @@ pub use mcp_revisions_core::{MessageLosses, PeerRole};
 pub struct Server {
     pub(crate) translator: Translator,
     pub(super) served: RevisionSet,
-    pub(super) limits: Limits,
+    pub(crate) limits: Limits,
     /// `None` until it is known which application a connection serves.
-    pub(super) introductions: Option<Arc<Introductions>>,
+    pub(crate) introductions: Option<Arc<Introductions>>,
     pub(super) seal: Seal,
     pub(super) takes_others: bool,
     /// The tasks that the runtime makes of calls, if it does.
@@ -134,7 +148,7 @@ impl Server {
     }
 
     /// Returns this server as one of an application.
-    pub(super) fn serving_app(&self, app: &AppProfile) -> Self {
+    pub(crate) fn serving_app(&self, app: &AppProfile) -> Self {
         let mut server = self.clone();
         server.translator.app = app.revision;
         server.is_per_request = app.revision.lifecycle() == Lifecycle::PerRequest;
@@ -147,7 +161,7 @@ impl Server {
 
     /// Sets the revisions that are served. Default: all.
     #[must_use]
-    pub fn serving(self, served: RevisionSet) -> Self {
+    pub fn with_revisions(self, served: RevisionSet) -> Self {
         Self { served, ..self }
     }
 
@@ -188,12 +202,6 @@ impl Server {
     #[must_use]
     pub fn with_epoch(mut self, epoch: Duration) -> Self {
         self.seal.set_epoch(epoch);
-        self
-    }
-
-    /// Returns the server, with tickets of suspended requests that begin with this number.
-    pub fn with_tickets_of(mut self, number: u32) -> Self {
-        self.seal.count_for(number);
         self
     }
 
@@ -255,31 +263,6 @@ impl Server {
         self
     }
 
-    /// Adds a hook before the one of [`on_loss`](Self::on_loss).
-    pub fn with_loss_counter(
-        mut self,
-        count: impl Fn(&MessageLosses<'_>) + Send + Sync + 'static,
-    ) -> Self {
-        self.translator.on_loss = std::mem::take(&mut self.translator.on_loss).behind(count);
-        self
-    }
-
-    /// Reports what a message of a client lost that its handler has read as it was meant; `request` is its id.
-    pub fn tell_losses(
-        &self,
-        method: &str,
-        peer: Revision,
-        request: Option<&RequestId>,
-        losses: &[Loss],
-    ) {
-        (self.translator).tell_losses(method, peer, request, losses);
-    }
-
-    /// Reports a message of a client that its handler cannot read.
-    pub fn leave_out(&self, ignored: Ignored) {
-        self.on_mistake.report(&Event::Ignored(ignored));
-    }
-
     /// Returns whether the application declares a capability such as `["tools", "listChanged"]`.
     pub(super) fn declares(&self, path: &[&str]) -> bool {
         let introductions = self.introductions.as_ref();
@@ -297,13 +280,6 @@ impl Server {
     #[must_use]
     pub fn served(&self) -> RevisionSet {
         self.served
-    }
-
-    /// Returns what the revision of a client calls a request of the application.
-    #[must_use]
-    pub fn name_for<'m>(&self, peer: Revision, method: &'m str) -> &'m str {
-        let sender = Direction::ClientToServer;
-        self.translator.name_in(peer, method, sender)
     }
 
     /// Returns the limits.

@@ -1,22 +1,25 @@
-//! Notifications of a server.
+//! Notifications, of the client and to it.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use mcp_revisions_core::{Adapter, Revision};
 use mcp_wire::envelope::write;
-use mcp_wire::{Direction, ErrorObject, Json, MethodKind};
+use mcp_wire::{Direction, ErrorObject, Json, MethodKind, Peeked, Raw, RequestId};
 
 use super::Server;
-use super::needs::needs;
-use super::reply::Outgoing;
+use super::needs::needs_state;
+use super::reply::{MessageReply, Outgoing};
 use super::requests::PendingCall;
+use crate::ask::own_id;
 use crate::errors;
 use crate::json::{object, with_members};
-use crate::subscriptions::Filter;
+use crate::quote::shown;
 use crate::tasks::server::{with_task_ids, without_task_ids};
 use crate::translate::{TextDirection, no_params};
-use crate::{Connection, Fate, LogLevel, SendOutcome, To};
+use crate::{
+    Connection, CustomNotification, Event, Fate, Ignored, LogLevel, MendedMessage, Notification,
+    SendOutcome, To, Token,
+};
 use mcp_revisions_core::ConversionError;
 use mcp_revisions_core::methods;
 use mcp_revisions_core::translate::find_method;
@@ -47,21 +50,14 @@ impl Connection<Server> {
         said
     }
 
-    /// Tells the client of a session that all it listens to may be another by now, as soon as the handlers tell of changes
-    /// to come; `uris` are the resources that it has subscribed to.
-    pub fn missed_changes(&mut self, uris: &BTreeSet<String>) {
-        if self.role.is_per_request {
-            return self.miss_changes();
-        }
-        let declared = |path: &[&str]| self.role.declares(path);
-        for (method, params) in Filter::of_session(true, uris, declared).all() {
-            let _ = self.notify_one(To::Session, method, params.as_ref());
-        }
-    }
-
-    fn notify_one(&mut self, to: To, method: &str, params: Option<&Json>) -> SendOutcome {
+    pub(crate) fn notify_one(
+        &mut self,
+        to: To,
+        method: &str,
+        params: Option<&Json>,
+    ) -> SendOutcome {
         let peer = match to {
-            To::Request(token) => self.state.get(token).map(|pending| pending.peer),
+            To::Request(token) => self.state.get(token).map(|pending| pending.revision),
             To::Session => self.session_revision(),
         };
         if self.role.passes_as_is(method, peer) {
@@ -82,7 +78,7 @@ impl Connection<Server> {
         }
         let peer = match self.peer_of(to, method, params) {
             Ok(peer) => peer,
-            Err(Fate::NeedsAdapter(_)) if self.tell_streams(method, own) => {
+            Err(Fate::RequiresState(_)) if self.tell_streams(method, own) => {
                 return SendOutcome::of(Fate::Adapted);
             }
             Err(fate) => return SendOutcome::of(fate),
@@ -102,7 +98,7 @@ impl Connection<Server> {
             }
             Err(stopped) => {
                 let code = ErrorObject::INTERNAL_ERROR;
-                return SendOutcome::of(Fate::stopped(stopped, method, peer, code));
+                return SendOutcome::of(Fate::stopped(stopped, code));
             }
         };
         let mut exchange = None;
@@ -173,11 +169,11 @@ impl Connection<Server> {
                 if method == methods::NOTIFICATIONS_PROGRESS && pending.progress_token.is_none() {
                     return Err(Fate::Dropped("progress-token"));
                 }
-                let unasked = pending.log_level.is_none() && !is_handshake(pending.peer);
+                let unasked = pending.log_level.is_none() && !is_handshake(pending.revision);
                 if is_log && (unasked || is_below(pending.log_level, params)) {
                     return Err(Fate::Dropped("log-opt-in"));
                 }
-                Ok(pending.peer)
+                Ok(pending.revision)
             }
             To::Session => match &self.state.session {
                 Some(session) if is_log && is_below(session.log_level, params) => {
@@ -189,13 +185,123 @@ impl Connection<Server> {
                 Some(session) => Ok(session.revision),
                 None if is_log => Err(Fate::Dropped("log-opt-in")),
                 // A client of the per-request lifecycle hears of changes on the stream that it asked for, and there alone.
-                None => Err(needs(Adapter::Subscription, method)),
+                None => Err(Fate::RequiresState(needs_state(
+                    Adapter::Subscription,
+                    method,
+                ))),
             },
         }
     }
+
+    pub(crate) fn notification(
+        &mut self,
+        message: &Peeked<'_>,
+        peer: Revision,
+        now: Duration,
+    ) -> MessageReply {
+        let name = message.method.as_deref().unwrap_or_default();
+        match self.role.translator.app_name(name, peer) {
+            methods::NOTIFICATIONS_CANCELLED => return self.cancelled(message, now),
+            methods::NOTIFICATIONS_INITIALIZED if is_handshake(peer) => {
+                // Without sessions over HTTP there is nobody to remember it.
+                if let Some(session) = &mut self.state.session {
+                    let first = !std::mem::replace(&mut session.is_initialized, true);
+                    self.tell(Event::Initialized);
+                    if first && self.role.is_per_request && !self.state.is_bare {
+                        self.listen_to_lists(peer);
+                    }
+                }
+                return MessageReply::Empty(202);
+            }
+            _ => {}
+        }
+        let Some(row) = find_method(
+            peer,
+            name,
+            Direction::ClientToServer,
+            MethodKind::Notification,
+        ) else {
+            if self.role.passes_as_is(name, Some(peer)) {
+                return self.told(Event::CustomNotification(CustomNotification {
+                    method: name.to_owned(),
+                    params: message.params.map(Raw::to_json).unwrap_or_else(no_params),
+                    revision: peer,
+                    about: None,
+                    losses: Vec::new(),
+                }));
+            }
+            let why = format!("revision {peer} has no notification of that method");
+            return self.put_aside(Ignored::Invalid(name.to_owned(), why), 202);
+        };
+        let session = self.state.session.as_deref().filter(|_| is_handshake(peer));
+        let method = self.role.translator.app_name(row.name, peer);
+        let carried = self.role.params_in(method, message.params, peer, session);
+        let translator = &self.role.translator;
+        let carried = translator.report(method, peer, None, carried);
+        match carried {
+            Ok((params, losses)) => self.told(Event::Notification(Notification {
+                method,
+                params,
+                revision: peer,
+                about: None,
+                losses,
+            })),
+            Err(stopped) => self.told(Event::stopped(&stopped, method)),
+        }
+    }
+
+    fn cancelled(&mut self, message: &Peeked<'_>, now: Duration) -> MessageReply {
+        let method = methods::NOTIFICATIONS_CANCELLED;
+        let id = message.param("requestId");
+        let Some(id) = id.and_then(|id| id.read::<RequestId>().ok()) else {
+            let why = "at /params/requestId: expected the id of a request, a string or an integer";
+            return self.put_aside(Ignored::Invalid(method.to_owned(), why.to_owned()), 202);
+        };
+        let meant = match self.state.token_of(&id) {
+            Some(token) => Some((token, None)),
+            None => other_spelling(&id)
+                .and_then(|other| Some((self.state.token_of(&other)?, Some(other)))),
+        };
+        let Some((token, other)) = meant else {
+            // It may have crossed the answer on its way.
+            return self.put_aside(Ignored::Late(method.to_owned()), 202);
+        };
+        if let Some(other) = other {
+            let (expected, found) = (shown(&other), shown(&id));
+            let why = format!("at /params/requestId: expected {expected}, found {found}");
+            self.tell(Event::Mended(MendedMessage::new(method, why)));
+        }
+        let reason = message.param("reason").and_then(|it| it.read().ok());
+        let _ = self.give_up(token, reason, now);
+        MessageReply::Empty(202)
+    }
+
+    /// Sends the peer a notification in its own words, about a request of it.
+    pub(crate) fn send_notification(
+        &mut self,
+        about: Option<Token>,
+        method: &'static str,
+        params: Json,
+    ) {
+        let pending = about.and_then(|token| self.state.get(token));
+        let params = match pending {
+            Some(pending) if pending.method == methods::SUBSCRIPTIONS_LISTEN => {
+                meta::with(&params, meta::SUBSCRIPTION_ID, &Json::of(&pending.id))
+            }
+            _ => params,
+        };
+        let exchange = pending.map(|pending| pending.exchange);
+        let peer = pending
+            .map(|pending| pending.revision)
+            .or(self.session_revision())
+            .unwrap_or(self.role.app());
+        let method = self.role.translator.peer_name(method, peer);
+        let body = write::notification(method, Some(params.text()));
+        self.send(Outgoing::on_its_way(exchange, body));
+    }
 }
 
-/// Returns what has to be said first on a stream, if the handler says something else first: that it is open for all of it.
+/// Returns the acknowledgement of a stream if the handler sends something else first: the stream is open for all of its filter.
 fn acknowledgement(
     pending: &mut PendingCall,
     method: &str,
@@ -228,4 +334,12 @@ fn is_below(wanted: Option<LogLevel>, params: Option<&Json>) -> bool {
     let Some(wanted) = wanted else { return false };
     let level = params.and_then(|params| LogLevel::from_name(&params.get("level")?.as_str()?));
     level.is_some_and(|level| level < wanted)
+}
+
+/// Returns an id that is a number as the string of it, and the string of a number as the number.
+fn other_spelling(id: &RequestId) -> Option<RequestId> {
+    match id {
+        RequestId::Integer(number) => Some(RequestId::String(number.to_string())),
+        RequestId::String(_) => own_id(id).map(RequestId::from),
+    }
 }

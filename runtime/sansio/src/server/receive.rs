@@ -56,7 +56,7 @@ impl Server {
         })
     }
 
-    /// Refuses a text that is no message.
+    /// Refuses a text that is not a message.
     fn refuse_unlooked(&self, unlooked: &Unlooked) -> MessageReply {
         let invalid = |why: &dyn std::fmt::Display| errors::invalid_request(&why.to_string());
         match &unlooked.why {
@@ -76,7 +76,7 @@ impl Server {
     }
 
     /// Returns the id of a message; refused is one that is too long to be kept, and a progress token that is.
-    pub(super) fn id_of(
+    pub(crate) fn id_of(
         &self,
         incoming: IncomingMessage<'_>,
     ) -> Result<Option<RequestId>, MessageReply> {
@@ -112,7 +112,8 @@ impl Connection<Server> {
     }
 
     /// Sends what answers a text at once.
-    pub(super) fn put_reply(&mut self, exchange: Exchange, reply: Option<Outgoing>) {
+    #[inline]
+    pub(crate) fn put_reply(&mut self, exchange: Exchange, reply: Option<Outgoing>) {
         match reply {
             Some(reply) if reply.body.is_empty() => self.put(Output::Empty(exchange, reply.status)),
             Some(reply) => self.send(reply),
@@ -120,7 +121,7 @@ impl Connection<Server> {
         }
     }
 
-    /// Returns what answers a text at once; none while requests in it wait for the application.
+    /// Returns the immediate reply to a text; `None` while requests in it wait for the application.
     fn reply_to(
         &mut self,
         exchange: Exchange,
@@ -158,8 +159,9 @@ impl Connection<Server> {
         self.reply_to_message(incoming, negotiation)
     }
 
-    /// Returns what answers at once a message that names its revision, or leaves that to its session.
-    pub(super) fn reply_to_message(
+    /// Returns the immediate reply to a message that names its revision, or leaves that to its session.
+    #[inline]
+    pub(crate) fn reply_to_message(
         &mut self,
         incoming: IncomingMessage<'_>,
         negotiation: Negotiation,
@@ -188,7 +190,9 @@ impl Connection<Server> {
         match (message.kind, id, negotiated) {
             (MessageKind::Request, None, _) => MessageReply::refused(
                 None,
-                &errors::invalid_request("the id is no text: it holds half a surrogate pair"),
+                &errors::invalid_request(
+                    "the id is not valid text: it has half of a surrogate pair",
+                ),
             ),
             (MessageKind::Request, Some(id), Err(refusal)) => {
                 MessageReply::refused(Some(&id), &refusal)
@@ -229,7 +233,7 @@ impl Connection<Server> {
 }
 
 /// Returns the text that ends the exchange of a message that came alone; none while the application has to answer.
-pub(super) fn single(exchange: Exchange, reply: MessageReply) -> Option<Outgoing> {
+pub(crate) fn single(exchange: Exchange, reply: MessageReply) -> Option<Outgoing> {
     match reply {
         MessageReply::Text(body, status) => Some(Outgoing::last(exchange, status, body)),
         MessageReply::Later => None,

@@ -9,7 +9,7 @@ use crate::errors::Refusal;
 /// A text for the client.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outgoing {
-    /// The exchange whose response this belongs to; `None` is for the conversation at large.
+    /// The exchange whose response has this text; `None` if no exchange has it.
     pub exchange: Option<Exchange>,
     /// Set if the exchange ends with this. Else it is a notification or a request on its way.
     pub last: bool,
@@ -20,7 +20,7 @@ pub struct Outgoing {
 }
 
 impl Outgoing {
-    /// Returns what belongs to an exchange, or to the conversation at large, and does not end it.
+    /// Creates a text that does not end its exchange, if it has one.
     pub(crate) fn on_its_way(exchange: Option<Exchange>, body: String) -> Self {
         Self {
             exchange,
@@ -30,7 +30,7 @@ impl Outgoing {
         }
     }
 
-    /// Returns what an exchange ends with.
+    /// Creates the text that ends an exchange.
     pub(crate) fn last(exchange: Exchange, status: u16, body: String) -> Self {
         Self {
             exchange: Some(exchange),
@@ -40,6 +40,9 @@ impl Outgoing {
         }
     }
 }
+
+/// The result that says nothing.
+pub(crate) const EMPTY_RESULT: &str = "{}";
 
 /// The answer to a message of the peer, before it is known if it stands alone or in a batch.
 pub(crate) enum MessageReply {

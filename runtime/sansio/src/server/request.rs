@@ -1,19 +1,21 @@
-//! Requests of a peer: taken, carried over, and handed to the application, or to the adapter whose business they are.
+//! Requests of a client: answered where they are the protocol's (`ping`, `server/discover`, `logging/setLevel`), else converted
+//! and handed to the application, or to the adapter that they need.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use mcp_revisions_core::{Adapter, Lifecycle, Revision};
+use mcp_revisions_core::{Adapter, Lifecycle, Loss, RequiresState, Revision};
 use mcp_wire::{Direction, ErrorObject, Json, Map, MethodInfo, MethodKind, Peeked, Raw, RequestId};
 
 use super::Server;
 use super::incoming::IncomingMessage;
 use super::needs::needs_state;
-use super::reply::MessageReply;
+use super::reply::{EMPTY_RESULT, MessageReply};
 use super::requests::{Opened, PendingCall};
 use crate::errors::{self, Refusal};
 use crate::input_required::server::seal::{Broken, Issued};
 use crate::translate::no_params;
-use crate::{Caller, Connection, Event, LogLevel, NeedsAdapter};
+use crate::{Caller, Connection, Event, LogLevel, Token};
 use mcp_revisions_core::methods;
 use mcp_revisions_core::translate::find_method;
 use mcp_revisions_core::translate::is_handshake;
@@ -45,7 +47,7 @@ impl Connection<Server> {
         peer: Revision,
     ) -> MessageReply {
         let message = incoming.message;
-        let wanted = match self.wanted(message, &id, peer) {
+        let wanted = match self.requested_method(message, &id, peer) {
             Ok(wanted) => wanted,
             Err(refusal) => return MessageReply::refused(Some(&id), &refusal),
         };
@@ -126,7 +128,7 @@ impl Connection<Server> {
         self.hand_over(incoming, pending, carried)
     }
 
-    /// Returns what the `requestState` of a request stands for, where its answer may be that its client is asked for more;
+    /// Returns the state of a request's `requestState`, if the request may be answered by `input_required`;
     /// without adapters it is the application's business.
     fn handed_back(
         &self,
@@ -141,8 +143,8 @@ impl Connection<Server> {
         }
     }
 
-    /// Returns what a request asks for, if it may be asked for by this id.
-    fn wanted(
+    /// Returns the method of a request, if the id may be used.
+    fn requested_method(
         &self,
         message: &Peeked<'_>,
         id: &RequestId,
@@ -195,7 +197,7 @@ impl Connection<Server> {
         pending: Box<PendingCall>,
         carried: Conversion<Json>,
     ) -> MessageReply {
-        let (method, peer) = (pending.method, pending.peer);
+        let (method, peer) = (pending.method, pending.revision);
         match carried {
             Ok((params, _)) if pending.is_other => {
                 let name = incoming.message.method.as_deref().unwrap_or_default();
@@ -220,10 +222,9 @@ impl Connection<Server> {
                 if self.adapt_request(pending, params.map(Raw::to_json), &needs, incoming.now) {
                     return MessageReply::Later;
                 }
-                let needs = NeedsAdapter::new(&needs, method, peer);
                 let mut refusal = errors::method_not_found(method, peer.lifecycle());
-                refusal.error.message = needs.to_string();
-                self.tell(Event::NeedsAdapter(needs));
+                refusal.error.message = format!("`{method}` {needs}");
+                self.tell(Event::RequiresState(method.to_owned(), needs));
                 MessageReply::refused(Some(&id), &refusal)
             }
             Err(stopped) => {
@@ -233,6 +234,95 @@ impl Connection<Server> {
                 MessageReply::refused(Some(&pending.id), &Refusal { error, status })
             }
         }
+    }
+
+    /// Answers a request of the protocol; `None` if it is one of the application.
+    pub(crate) fn protocol_request(
+        &mut self,
+        message: &Peeked<'_>,
+        id: &RequestId,
+        method: &str,
+        peer: Revision,
+    ) -> Option<MessageReply> {
+        match method {
+            methods::PING => Some(MessageReply::answered(id, EMPTY_RESULT)),
+            methods::SERVER_DISCOVER => {
+                let introductions = self.role.introductions.as_ref()?;
+                let result = introductions.discover_result(peer, self.role.served)?;
+                let translator = &self.role.translator;
+                translator.tell_losses(method, peer, Some(id), introductions.losses(peer));
+                Some(MessageReply::answered(id, result.text()))
+            }
+            methods::LOGGING_SET_LEVEL => Some(match self.set_level(message, peer) {
+                Ok(()) => MessageReply::answered(id, EMPTY_RESULT),
+                Err(refusal) => MessageReply::refused(Some(id), &refusal),
+            }),
+            _ => None,
+        }
+    }
+
+    fn set_level(&mut self, message: &Peeked<'_>, peer: Revision) -> Result<(), Box<Refusal>> {
+        let introductions = self.role.introductions.as_ref();
+        if !introductions.is_some_and(|it| it.logs(peer)) {
+            return Err(errors::method_not_found(
+                methods::LOGGING_SET_LEVEL,
+                Lifecycle::Handshake,
+            ));
+        }
+        let level = message
+            .param("level")
+            .ok_or_else(|| errors::invalid_params("`level` is required"))?
+            .as_str()
+            .and_then(|name| LogLevel::from_name(&name));
+        let level = level
+            .ok_or_else(|| errors::invalid_params("`level` is none of the eight of RFC 5424"))?;
+        if let Some(session) = &mut self.state.session {
+            session.log_level = Some(level);
+            self.tell(Event::LogLevel(level));
+        }
+        Ok(())
+    }
+
+    /// Hands a request that waits to the application.
+    pub(crate) fn call(
+        &mut self,
+        token: Token,
+        method: &'static str,
+        params: Json,
+        losses: Vec<Loss>,
+    ) {
+        if let Some(call) = self.state.call(token, method, params, losses) {
+            self.tell(Event::Request(call));
+        }
+    }
+
+    /// Hands a request to the adapter of a rule. Returns false if none takes it.
+    pub(crate) fn adapt_request(
+        &mut self,
+        mut pending: Box<PendingCall>,
+        params: Option<Json>,
+        needs: &RequiresState,
+        now: Duration,
+    ) -> bool {
+        let is_taken = matches!(
+            needs.adapter,
+            Adapter::MultiRoundTrip | Adapter::Subscription
+        );
+        if self.state.is_bare || !is_taken {
+            return false;
+        }
+        pending.is_adapted = true;
+        let token = self.state.add(pending);
+        let params = Some(params.unwrap_or_else(no_params));
+        let Some(about) = self.state.about(token, params) else {
+            return false;
+        };
+        match needs.adapter {
+            Adapter::MultiRoundTrip => self.retry(&about, now),
+            _ if self.role.is_per_request => self.subscribe(&about, now),
+            _ => self.open_stream(&about),
+        }
+        true
     }
 }
 
@@ -245,7 +335,7 @@ fn with_own_state(method: &str, params: &Json, own: &str) -> Result<Json, Conver
     Ok(Json::of(&members))
 }
 
-/// Returns what is kept of a request until it is answered.
+/// Returns the record of a request until it is answered.
 fn pending_of(
     incoming: IncomingMessage<'_>,
     id: RequestId,
@@ -267,7 +357,7 @@ fn pending_of(
     Box::new(PendingCall {
         id,
         method: wanted.name(),
-        peer,
+        revision: peer,
         exchange,
         in_batch,
         caller,
@@ -288,8 +378,8 @@ fn pending_of(
     })
 }
 
-/// Returns what a per-request message says of its client.
-pub(super) fn client_of(message: &Peeked<'_>, peer: Revision) -> Caller {
+/// Returns the client of a per-request message.
+pub(crate) fn client_of(message: &Peeked<'_>, peer: Revision) -> Caller {
     match peer.lifecycle() {
         Lifecycle::Handshake => Caller::unknown(peer),
         Lifecycle::PerRequest => Caller {

@@ -26,7 +26,7 @@ pub(crate) struct Opened {
 pub(crate) struct PendingCall {
     pub(crate) id: RequestId,
     pub(crate) method: &'static str,
-    pub(crate) peer: Revision,
+    pub(crate) revision: Revision,
     pub(crate) exchange: Exchange,
     pub(crate) in_batch: bool,
     pub(crate) caller: Arc<Caller>,
@@ -71,7 +71,7 @@ pub(crate) struct ServerRequest {
     /// `None` if no revision has it, so that nothing of the answer is converted.
     pub(crate) method: Option<&'static str>,
     pub(crate) by: AskedBy,
-    pub(crate) peer: Revision,
+    pub(crate) revision: Revision,
     /// The text whose response it went out in.
     pub(crate) exchange: Option<Exchange>,
     /// Until when its answer is waited for.
@@ -95,7 +95,7 @@ pub(crate) struct About {
     pub(crate) method: &'static str,
     /// The params that the application was called with, in its revision.
     pub(crate) params: Json,
-    pub(crate) peer: Revision,
+    pub(crate) revision: Revision,
     pub(crate) caller: Arc<Caller>,
     pub(crate) principal: Option<String>,
     /// Its subject, as a text that is equal for requests which ask for the same; of requests that may be suspended.
@@ -105,7 +105,7 @@ pub(crate) struct About {
 }
 
 impl About {
-    /// Returns what its `requestState` is good for.
+    /// Returns the request that its `requestState` is good for.
     pub(crate) fn bound(&self) -> Bound<'_> {
         Bound {
             method: self.method,

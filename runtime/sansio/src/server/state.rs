@@ -1,5 +1,5 @@
-//! The state of a server's end of a conversation: its session, the requests that wait in both directions,
-//! open batches, and what adapters keep.
+//! The state of a server's connection: its session, the unanswered requests of both directions, open batches, and the state
+//! of adapters.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -7,11 +7,11 @@ use std::sync::Arc;
 use mcp_revisions_core::Loss;
 use mcp_wire::{Json, RequestId};
 
-use super::late::WaitingTexts;
 use super::requests::{About, Batch, Opened, PendingCall, ServerRequest};
 use crate::input_required::server::by_requests::ServerRound;
 use crate::input_required::server::seal::subject;
 use crate::input_required::server::suspend::Suspended;
+use crate::negotiate::server::late::WaitingTexts;
 use crate::numbered::Numbered;
 use crate::sorted::Sorted;
 use crate::subscriptions::listen::Listening;
@@ -22,55 +22,55 @@ use crate::{Caller, Exchange, IncomingRequest, Token};
 use mcp_revisions_core::methods;
 use mcp_revisions_core::translate::is_handshake;
 
-/// The state of a server's end of a conversation while it runs.
+/// The state of a server's connection. It holds all that changes while the connection is open.
 ///
-/// [`Server`](super::Server) itself is never written to. So a per-request message over HTTP gets a connection of its own, made
-/// on the spot, and no lock of another is on its path.
+/// A [`Server`](super::Server) itself never changes: a per-request message over HTTP gets a connection of its own, and waits for
+/// no lock of another.
 #[derive(Debug, Default)]
 pub struct ServerState {
     pub(crate) session: Option<Box<Opened>>,
     /// The client that has introduced itself to a late server.
-    pub(super) introduced: Option<Arc<Caller>>,
-    /// The texts that wait until it is known which application the connection serves.
-    pub(super) waiting_texts: Option<Box<WaitingTexts>>,
+    pub(crate) introduced: Option<Arc<Caller>>,
+    /// The texts that wait until the application of the connection is known.
+    pub(crate) waiting_texts: Option<Box<WaitingTexts>>,
     pub(super) pending: Numbered<Token, Box<PendingCall>>,
     ids: Sorted<RequestId, Token>,
     pub(crate) batches: Numbered<Exchange, Batch>,
     pub(crate) asked: Numbered<i64, ServerRequest>,
-    /// Requests to the peer that were withdrawn and may yet be answered, the latest of them.
+    /// The latest requests to the peer that were cancelled, and that it may still answer.
     pub(crate) withdrawn: Withdrawn,
-    /// Set if no adapter does anything.
+    /// Set if no adapter is active.
     pub(crate) is_bare: bool,
-    /// Calls whose handlers ask for input in a result, and whose client is asked by requests.
+    /// Calls whose handlers request input in a result, and whose client gets these as requests.
     pub(crate) rounds: Numbered<Token, ServerRound>,
     /// Calls that wait for the retry of their client, by their ticket.
     pub(crate) suspended: Numbered<u64, Suspended>,
-    /// The changes of which the client of a session is notified, where the handlers report them in a call.
+    /// The changes that the client of a session listens to, where the handlers report them in a call.
     pub(crate) listening: Option<Box<Listening>>,
     /// Streams with notifications of changes, where the handlers report them to a session.
     pub(crate) streams: Numbered<Token, SubscriptionStream>,
-    /// Calls of the application that adapters make on behalf of no request, and the subscription that such a call changes.
+    /// Calls of the application that adapters make by themselves, and the subscription that such a call changes.
     pub(crate) own: Numbered<Token, Option<Box<SubscriptionCall>>>,
     /// Resources whose subscription such a call changes.
     pub(crate) running: BTreeSet<String>,
-    /// Tasks that end with the session, each with a clone while it is at work.
+    /// Cloned by each running task that ends with the session.
     pub(crate) in_use: Arc<()>,
     pub(super) pending_bytes: usize,
-    /// Numbers of waiting requests that are streams, and that are of the per-request lifecycle: where there are none, none is
-    /// looked for.
+    /// Numbers of unanswered requests that are streams, and that are of the per-request lifecycle; zero saves a search.
     pub(super) waiting_streams: usize,
     waiting_per_request: usize,
     last_token: u64,
-    pub(super) last_exchange: u64,
+    pub(crate) last_exchange: u64,
     pub(crate) last_ask: i64,
-    /// The number that requests of the server begin behind; those of another replica that ran the session begin elsewhere.
-    pub(super) first_ask: i64,
+    /// The number after which ids of the server's requests begin. Each replica that runs the session begins elsewhere.
+    pub(crate) first_ask: i64,
 }
 
 impl ServerState {
+    /// Returns the per-request requests of an exchange that the end of the exchange cancels.
     pub(crate) fn given_up_with(&self, exchange: Exchange) -> impl Iterator<Item = Token> {
         let is_it = move |pending: &PendingCall| {
-            pending.exchange == exchange && !pending.is_suspended && !is_handshake(pending.peer)
+            pending.exchange == exchange && !pending.is_suspended && !is_handshake(pending.revision)
         };
         let per_request = (self.waiting_per_request > 0).then(|| self.pending.iter());
         let waiting = per_request.into_iter().flatten();
@@ -79,7 +79,7 @@ impl ServerState {
             .map(|(token, _)| *token)
     }
 
-    /// Returns what does not end by itself once the peer is gone: streams, and requests that wait for its answer.
+    /// Returns the requests that do not end by themselves once the peer is gone: streams, and those that wait for its input.
     pub(crate) fn endless(&self) -> Vec<Token> {
         let waits = |pending: &PendingCall| {
             pending.is_suspended
@@ -90,7 +90,7 @@ impl ServerState {
         pending.map(|(token, _)| *token).collect()
     }
 
-    /// Returns the requests whose peer waits for their answer.
+    /// Returns the unanswered requests that are not suspended.
     pub(super) fn waiting(&self) -> Vec<Token> {
         let waiting = self
             .pending
@@ -110,7 +110,7 @@ impl ServerState {
         streams.map(|(token, _)| *token).collect()
     }
 
-    /// Gives back the room of requests that are over: a map that was filled once keeps some of it.
+    /// Frees the memory of empty maps, which keep the capacity that they once had.
     pub(crate) fn rest(&mut self) {
         if self.pending.is_empty() {
             self.pending = Numbered::default();
@@ -124,7 +124,7 @@ impl ServerState {
         }
     }
 
-    /// Nothing more is said in an exchange: what is taken back of the questions in it goes to the conversation at large.
+    /// Ends an exchange: cancellations of requests that were sent to the peer in it belong to no exchange.
     pub(crate) fn end_exchange(&mut self, exchange: Exchange) {
         for asked in self.asked.values_mut() {
             asked.exchange = asked.exchange.filter(|of| *of != exchange);
@@ -158,7 +158,7 @@ impl ServerState {
         Token(self.last_token)
     }
 
-    /// A request is answered for now, and its id is free again.
+    /// Suspends a request, whose client has an answer for now, and frees its id.
     pub(crate) fn suspend(&mut self, token: Token) {
         if let Some(pending) = self.pending.get_mut(&token) {
             pending.is_suspended = true;
@@ -167,7 +167,7 @@ impl ServerState {
         }
     }
 
-    /// Continues a suspended request in the place of another, which is gone then.
+    /// Continues a suspended request in place of its retry, which is removed, and returns the exchange of the retry.
     pub(crate) fn resume(&mut self, suspended: Token, by: Token) -> Option<Exchange> {
         let PendingCall {
             id,
@@ -188,8 +188,7 @@ impl ServerState {
         Some(exchange)
     }
 
-    /// Returns what an adapter needs to know of a request; `params` are those that the application was called with, if none are
-    /// given.
+    /// Returns the facts of a request for an adapter. Without `params`, they have those that the application was called with.
     pub(crate) fn about(&self, token: Token, params: Option<Json>) -> Option<About> {
         let pending = self.get(token)?;
         Some(About {
@@ -198,7 +197,7 @@ impl ServerState {
             params: params
                 .or_else(|| pending.params.clone())
                 .unwrap_or_else(no_params),
-            peer: pending.peer,
+            revision: pending.revision,
             caller: Arc::clone(&pending.caller),
             principal: pending.principal.clone(),
             subject: pending.subject.as_ref().map(subject),
@@ -206,7 +205,7 @@ impl ServerState {
         })
     }
 
-    /// Returns the call of a request that waits.
+    /// Returns the call of an unanswered request.
     pub(crate) fn call<Method>(
         &self,
         token: Token,
@@ -221,7 +220,7 @@ impl ServerState {
             exchange: pending.exchange,
             method,
             params,
-            peer: pending.peer,
+            revision: pending.revision,
             caller: Arc::clone(&pending.caller),
             about: None,
             log_level: pending.log_level,
@@ -240,7 +239,7 @@ impl ServerState {
             batch.waiting += 1;
         }
         self.waiting_streams += usize::from(pending.method == methods::SUBSCRIPTIONS_LISTEN);
-        self.waiting_per_request += usize::from(!is_handshake(pending.peer));
+        self.waiting_per_request += usize::from(!is_handshake(pending.revision));
         self.ids.insert(pending.id.clone(), token);
         self.pending.insert(token, pending);
         token
@@ -249,7 +248,7 @@ impl ServerState {
     pub(crate) fn take(&mut self, token: Token) -> Option<Box<PendingCall>> {
         let pending = self.pending.remove(&token)?;
         self.waiting_streams -= usize::from(pending.method == methods::SUBSCRIPTIONS_LISTEN);
-        self.waiting_per_request -= usize::from(!is_handshake(pending.peer));
+        self.waiting_per_request -= usize::from(!is_handshake(pending.revision));
         self.pending_bytes = self.pending_bytes.saturating_sub(pending.bytes);
         if self.ids.get(&pending.id) == Some(&token) {
             self.ids.remove(&pending.id);

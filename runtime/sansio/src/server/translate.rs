@@ -46,7 +46,7 @@ impl Server {
     }
 }
 
-/// Returns what a session says in place of a per-request client.
+/// Returns the facts of a session in place of a per-request client.
 fn upgraded(session: Option<&Opened>) -> &Arc<Session> {
     static UNKNOWN: LazyLock<Arc<Session>> = LazyLock::new(|| {
         Arc::new(Session {

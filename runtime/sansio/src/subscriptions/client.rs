@@ -147,7 +147,7 @@ impl Connection<Client> {
         self.tell(Event::Notification(Notification {
             method: methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED,
             params: filter.params(),
-            peer: revision,
+            revision: revision,
             about: Some(token),
             losses: Vec::new(),
         }));
@@ -338,7 +338,7 @@ impl Connection<Client> {
         }
     }
 
-    /// Returns what an older application listens to.
+    /// Returns the filter of an older application.
     fn session_filter(&self) -> Filter {
         let declares = |path: &[&str]| self.state.changes.declares(path);
         Filter::of_session(true, &self.state.session.uris, declares)

@@ -7,6 +7,7 @@
 pub(crate) mod streams;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_revisions_core::Revision;
@@ -17,13 +18,14 @@ use crate::errors;
 use crate::server::Server;
 use crate::server::requests::About;
 use crate::translate::{TextDirection, no_params};
-use crate::{Connection, Token};
+use crate::{Caller, Cancelled, Connection, Event, IncomingRequest, Token};
 use mcp_revisions_core::methods;
+use mcp_revisions_core::translate::is_handshake;
 
 /// The notifications for which the client of a session is registered.
 #[derive(Debug, Default)]
 pub(crate) struct Listening {
-    peer: Option<Revision>,
+    revision: Option<Revision>,
     uris: BTreeSet<String>,
     /// Set if the lists are listened to: from the moment that the client is initialized.
     lists: bool,
@@ -57,7 +59,7 @@ impl Connection<Server> {
     /// Listens to the lists, too: the client of a session is initialized.
     pub(crate) fn listen_to_lists(&mut self, peer: Revision) {
         let listening = self.state.listening.get_or_insert_default();
-        listening.peer = Some(peer);
+        listening.revision = Some(peer);
         listening.lists = true;
         self.listen();
     }
@@ -85,7 +87,7 @@ impl Connection<Server> {
         let limits = &self.role.limits;
         // Without a session there is no client to notify of changes.
         if self.state.session.is_none() || !self.role.declares(&["resources", "subscribe"]) {
-            let lifecycle = about.peer.lifecycle();
+            let lifecycle = about.revision.lifecycle();
             return Err(errors::method_not_found(about.method, lifecycle));
         }
         let uri = about
@@ -96,7 +98,7 @@ impl Connection<Server> {
                 errors::invalid_params("`uri` is required, a string and not too long")
             })?;
         let listening = self.state.listening.get_or_insert_default();
-        listening.peer = Some(about.peer);
+        listening.revision = Some(about.revision);
         if about.method == methods::RESOURCES_UNSUBSCRIBE {
             let changed = listening.uris.remove(&uri);
             self.answer_as_is(about.token, Ok(no_params()));
@@ -169,7 +171,7 @@ impl Connection<Server> {
         let (goes_on, waits) = (listening.is_taken_up, !listening.waiting.is_empty());
         let is_refused = result.is_err_and(is_refusal) && !listening.was_taken_up;
         let error = result.err().cloned().unwrap_or_else(unacknowledged);
-        let error = match listening.peer {
+        let error = match listening.revision {
             Some(peer) => {
                 let method = methods::SUBSCRIPTIONS_LISTEN;
                 (self.role.translator).error_out(method, error, peer)
@@ -201,7 +203,9 @@ impl Connection<Server> {
         let Some(listening) = &mut self.state.listening else {
             return;
         };
-        let Some(peer) = listening.peer else { return };
+        let Some(peer) = listening.revision else {
+            return;
+        };
         listening.again = None;
         // Of two calls the one goes on that is taken up.
         let over = if listening.is_taken_up {
@@ -269,7 +273,7 @@ impl Connection<Server> {
 
     /// Tells the client of a session of a change.
     fn tell_session(&mut self, method: &'static str, params: &Json) {
-        let Some(peer) = self.state.listening.as_ref().and_then(|it| it.peer) else {
+        let Some(peer) = self.state.listening.as_ref().and_then(|it| it.revision) else {
             return;
         };
         let told =
@@ -279,11 +283,49 @@ impl Connection<Server> {
         }
     }
 
-    /// Returns what the client of a session listens to.
+    /// Returns the filter of a session's client.
     fn session_filter(&self) -> Filter {
         match &self.state.listening {
             Some(it) => Filter::of_session(it.lists, &it.uris, |path| self.role.declares(path)),
             None => Filter::default(),
+        }
+    }
+
+    /// Calls the application on behalf of the session, with what a request of its own lifecycle says.
+    pub(crate) fn own_call(&mut self, method: &'static str, params: Json, peer: Revision) -> Token {
+        let caller = self
+            .opened_by()
+            .filter(|caller| caller.revision == peer)
+            .unwrap_or_else(|| Arc::new(Caller::unknown(peer)));
+        self.own_call_of(&caller, method, params)
+    }
+
+    /// Calls the application on behalf of this client.
+    pub(crate) fn own_call_of(
+        &mut self,
+        caller: &Arc<Caller>,
+        method: &'static str,
+        params: Json,
+    ) -> Token {
+        let peer = caller.revision;
+        let session = self.state.session.as_deref().filter(|_| is_handshake(peer));
+        let params = match session.filter(|_| self.role.is_per_request) {
+            Some(session) => session.caller.stated_in(&params, self.role.app()),
+            None => params,
+        };
+        let token = self.state.new_token();
+        self.state.own.insert(token, None);
+        let call =
+            IncomingRequest::without_message(token, method, params, peer, Arc::clone(caller));
+        self.tell(Event::Request(call));
+        token
+    }
+
+    /// A call on behalf of the session need not be answered any more.
+    pub(crate) fn cancel_own(&mut self, token: Token) {
+        if self.state.own.remove(&token).is_some() {
+            let reason = None;
+            self.tell(Event::Cancelled(Cancelled { token, reason }));
         }
     }
 }

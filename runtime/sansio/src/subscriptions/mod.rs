@@ -5,7 +5,7 @@
 #[cfg(feature = "client")]
 pub(super) mod client;
 #[cfg(feature = "server")]
-pub mod listen;
+pub(crate) mod listen;
 
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -616,7 +616,7 @@ pub(crate) fn is_of_extension(app: Revision, method: &str) -> bool {
     Form::of(app) == Some(Form::Extension) && Form::Extension.has(method)
 }
 
-/// Returns how often a server wants a task looked at, within reason.
+/// Returns the interval at which a server wants a task looked at, within reason.
 fn interval_of(task: &Json, form: Form) -> Option<Duration> {
     let name = match form {
         Form::Core => "pollInterval",

@@ -11,7 +11,7 @@ use mcp_revisions_core::methods;
 use mcp_revisions_core::translate::find_method;
 
 /// The extension, as capabilities name it.
-pub const EXTENSION: &str = extension::IDENTIFIER;
+pub(crate) const EXTENSION: &str = extension::IDENTIFIER;
 /// The method of the extension that answers what a task wants to know.
 pub const TASKS_UPDATE: &str = extension::UpdateTaskRequest::METHOD;
 /// The notification of the extension that tells how a task is.

@@ -13,7 +13,7 @@ pub(crate) mod client;
 mod form;
 pub(crate) mod plain;
 #[cfg(all(feature = "server", feature = "ext-tasks"))]
-pub mod server;
+pub(crate) mod server;
 #[cfg(all(feature = "server", not(feature = "ext-tasks")))]
 #[path = "without.rs"]
 pub(crate) mod server;

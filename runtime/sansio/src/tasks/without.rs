@@ -88,7 +88,7 @@ pub(crate) fn with_task_ids(params: &Json, _ids: &[String]) -> Json {
     params.clone()
 }
 
-/// Returns what a stream is for, as it is.
+/// Returns the filter of a stream as it is.
 pub(crate) fn without_task_ids(wanted: &Json) -> Json {
     wanted.clone()
 }

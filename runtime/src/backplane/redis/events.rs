@@ -53,7 +53,7 @@ pub(super) fn event_bytes() -> Arc<Budget> {
     Budget::new(replica_bytes(1), SESSION_BYTES)
 }
 
-/// Returns how many bytes of events each of so many replicas keeps.
+/// Returns the number of bytes of events that each of so many replicas keeps.
 fn replica_bytes(replicas: usize) -> usize {
     let part = ALL_BYTES / replicas.max(1);
     part.clamp(*REPLICA_BYTES.start(), *REPLICA_BYTES.end())

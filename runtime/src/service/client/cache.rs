@@ -15,6 +15,15 @@ use tokio::time::Instant;
 /// Maximum time that a result is kept.
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
 
+/// The methods whose results may be kept.
+const METHODS: [&str; 5] = [
+    methods::TOOLS_LIST,
+    methods::PROMPTS_LIST,
+    methods::RESOURCES_LIST,
+    methods::RESOURCES_TEMPLATES_LIST,
+    methods::RESOURCES_READ,
+];
+
 /// The params that tell one result of a method from another.
 const KEYS: [&str; 2] = ["cursor", "uri"];
 
@@ -32,15 +41,8 @@ pub struct CacheKey {
 impl CacheKey {
     /// Returns the key of a request whose result may be kept; `None` if it may not.
     #[must_use]
-    pub fn of(revision: Revision, method: &'static str, params: &Json) -> Option<Self> {
-        match method {
-            methods::TOOLS_LIST
-            | methods::PROMPTS_LIST
-            | methods::RESOURCES_LIST
-            | methods::RESOURCES_TEMPLATES_LIST
-            | methods::RESOURCES_READ => {}
-            _ => return None,
-        }
+    pub fn of(revision: Revision, method: &str, params: &Json) -> Option<Self> {
+        let method = METHODS.into_iter().find(|it| *it == method)?;
         if OWN.iter().any(|name| params.get(name).is_some()) {
             return None;
         }
@@ -248,7 +250,7 @@ fn spelled(value: Json) -> String {
     }
 }
 
-/// Returns what a result takes up.
+/// Returns the number of bytes of a result.
 fn size(key: &CacheKey, result: &Json) -> usize {
     let params = key.params.iter().flatten().map(String::len).sum::<usize>();
     result.text().len() + params + 128

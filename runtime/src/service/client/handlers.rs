@@ -12,7 +12,6 @@ use mcp_wire::{Direction, ErrorObject, Json};
 use super::listen::is_of_listener;
 use super::{CallOptions, ClientContext, Wants};
 use crate::layer::LayerMessage;
-use crate::methods;
 use crate::service::Error;
 use crate::service::custom::Custom;
 use crate::service::params::params_meant;
@@ -22,6 +21,7 @@ use crate::transport::client::{
 use crate::transport::observe;
 use crate::transport::queue::{QueueReceiver, QueueSender, Queued, queue};
 use crate::transport::spawn::{Boxed, boxed, spawn};
+use mcp_revisions_core::methods;
 use mcp_revisions_sansio::PeerRole;
 use mcp_revisions_sansio::client::{
     Client, CustomNotification, Event, Ignored, IncomingRequest, Notification, Token,
@@ -64,10 +64,10 @@ impl<App: Spoken, H> Handlers<App, H> {
     fn layered<M, A>(
         &self,
         mut call: IncomingRequest<M>,
-        last: impl FnOnce(IncomingRequest<M>) -> A + Send + 'static,
+        last: impl Fn(IncomingRequest<M>) -> A + Send + Sync + 'static,
     ) -> Boxed<'static, Result<Json, ErrorObject>>
     where
-        M: Clone + Into<Cow<'static, str>> + Send + 'static,
+        M: Clone + Into<Cow<'static, str>> + Send + Sync + 'static,
         A: Future<Output = Result<Json, ErrorObject>> + Send + 'static,
     {
         if self.how.layers.is_empty() {
@@ -75,10 +75,11 @@ impl<App: Spoken, H> Handlers<App, H> {
         }
         let (method, params) = (call.method.clone(), std::mem::take(&mut call.params));
         let message = LayerMessage::new(SERVER, true, method, params)
-            .with_sender(Some(call.peer), Some(Arc::clone(&call.caller)));
-        self.how.layers.run(message, move |params| {
-            call.params = params;
-            last(call)
+            .with_sender(Some(call.revision), Some(Arc::clone(&call.caller)));
+        self.how.layers.run(message, move |message| {
+            let mut forwarded = call.clone();
+            forwarded.params = message.into_params();
+            last(forwarded)
         })
     }
 }
@@ -103,7 +104,7 @@ where
         (self.how.on_loss).tell_losses(
             PeerRole::Server,
             method,
-            call.peer,
+            call.revision,
             call.id.as_ref(),
             &losses,
         );
@@ -115,7 +116,7 @@ where
         let Notification {
             method,
             params,
-            peer,
+            revision: peer,
             ..
         } = notice;
         let Some(params) = self.how.admit(method, params).await else {
@@ -188,24 +189,30 @@ where
                 };
                 let handlers = Arc::clone(&self.handlers);
                 let token = call.token;
-                let answer = self.handlers.layered(call, move |call| async move {
-                    let answer = handlers.answer(handle, call).await;
-                    answer.map_err(|it| it.into_object(App::REVISION))
+                let answer = self.handlers.layered(call, move |call| {
+                    let (handlers, handle) = (Arc::clone(&handlers), handle.clone());
+                    async move {
+                        let answer = handlers.answer(handle, call).await;
+                        answer.map_err(|it| it.into_object(App::REVISION))
+                    }
                 });
                 driver.answer_with(token, None, answer);
             }
             Event::CustomRequest(call) => {
-                let Some(cx) = driver.handle().map(|it| self.handlers.context(it)) else {
+                let Some(handle) = driver.handle() else {
                     return;
                 };
                 let handlers = Arc::clone(&self.handlers);
                 let token = call.token;
-                let answer = self.handlers.layered(call, move |call| async move {
-                    let answer = match handlers.custom.request(&call.method, call.params, cx) {
-                        Some(answer) => answer.await,
-                        None => Err(Error::MethodNotFound(call.method)),
-                    };
-                    answer.map_err(|it| it.into_object(App::REVISION))
+                let answer = self.handlers.layered(call, move |call| {
+                    let (handlers, cx) = (Arc::clone(&handlers), handlers.context(handle.clone()));
+                    async move {
+                        let answer = match handlers.custom.request(&call.method, call.params, cx) {
+                            Some(answer) => answer.await,
+                            None => Err(Error::MethodNotFound(call.method)),
+                        };
+                        answer.map_err(|it| it.into_object(App::REVISION))
+                    }
                 });
                 driver.answer_with(token, None, answer);
             }

@@ -1,9 +1,7 @@
 //! Layers around the messages of a client.
 
-use std::sync::{Arc, Mutex, PoisonError};
-
 use mcp_revisions_core::Spoken;
-use mcp_wire::{Direction, ErrorObject, Json};
+use mcp_wire::{Direction, Json};
 
 use super::{CallOptions, Client};
 use crate::layer::{LayerMessage, params_to_send};
@@ -29,28 +27,27 @@ impl<App: Spoken> Client<App> {
     ) -> Result<Json, Error> {
         let has_params = params.is_some();
         let message = self.message(true, method, params);
-        let client = self.clone();
-        let failed: Arc<Mutex<Option<(ErrorObject, Error)>>> = Arc::default();
-        let noted = Arc::clone(&failed);
-        let running = self.how.layers.run(message, move |params| async move {
-            let answer = client
-                .send(method, params_to_send(params, has_params))
-                .await;
-            answer.map_err(|error| {
-                let error = match error {
-                    Error::Rpc(error) => return error,
-                    error => error,
-                };
-                let object = crate::errors::internal(&error.to_string()).error;
-                *noted.lock().unwrap_or_else(PoisonError::into_inner) =
-                    Some((object.clone(), error));
-                object
-            })
+        let (client, outcome) = (self.clone(), message.outcome());
+        let running = self.how.layers.run(message, move |message| {
+            let (client, outcome) = (client.clone(), message.outcome());
+            async move {
+                let params = params_to_send(message.into_params(), has_params);
+                let answer = client.send(method, params).await;
+                if let Some(facts) = client.handle.server() {
+                    outcome.set_revision(facts.revision);
+                }
+                answer.map_err(|error| match error {
+                    Error::Rpc(error) => error,
+                    error => outcome.fail(error),
+                })
+            }
         });
-        let answer = running.await;
-        let failure = failed.lock().unwrap_or_else(PoisonError::into_inner).take();
-        answer.map_err(|object| match failure {
-            Some((noted, error)) if noted == object => error,
+        running.await.map_err(|object| match outcome.failure() {
+            Some(error)
+                if mcp_revisions_sansio::errors::internal(&error.to_string()).error == object =>
+            {
+                error
+            }
             _ => Error::Rpc(object),
         })
     }

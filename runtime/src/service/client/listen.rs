@@ -11,11 +11,11 @@ use mcp_revisions_core::latest as mcp;
 use mcp_wire::{ErrorObject, Json};
 
 use super::{Client, Wants, closed, outcome};
-use crate::methods;
 use crate::service::Error;
 use crate::transport::client::{Replies, RequestReply};
 use crate::transport::queue::{QueueReceiver, QueueSender, Queued, queue};
 use crate::transport::spawn::spawn;
+use mcp_revisions_core::methods;
 use mcp_revisions_sansio::OutgoingRequest;
 
 /// Maximum number of bytes of changes that wait to be taken before they are folded into one of each kind.
@@ -108,7 +108,7 @@ impl ChangeStream {
         self.changes.recv().await
     }
 
-    /// Returns why the stream has ended; `None` as long as it has not.
+    /// Returns the error that ended the stream; `None` as long as it has not ended.
     #[must_use]
     pub fn error(&self) -> Option<&Error> {
         self.error.get()
@@ -125,6 +125,7 @@ impl Stream for ChangeStream {
 
 impl Client {
     /// Listens for changes of what the server has, and returns them as a stream, once the server listens.
+    /// Dropping the future ends the subscription.
     ///
     /// It works alike with servers of every revision: by `subscriptions/listen`, or by `resources/subscribe` and the
     /// notifications of a session. The stream is renewed when it breaks, or when the server is started again behind its URL:
@@ -272,7 +273,7 @@ impl Subscription {
     }
 }
 
-/// Returns why a request has no stream.
+/// Returns the error of a request that has no stream.
 fn refused(reply: Option<RequestReply>) -> Error {
     match reply {
         Some(RequestReply::Answered(answered)) => match outcome(answered.answer) {

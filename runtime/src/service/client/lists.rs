@@ -42,7 +42,7 @@ impl Cursors {
 /// A method that returns the entries of all pages.
 macro_rules! list_all {
     ($name:ident, $list:ident, $member:ident, $entry:ty, $what:literal, $method:literal) => {
-        #[doc = concat!("Returns all ", $what, ", of every page of `", $method, "`.")]
+        #[doc = concat!("Returns all ", $what, ", of every page of `", $method, "`. Dropping the future cancels the request.")]
         ///
         /// # Errors
         /// As a single page, and a list of more than 1,000 pages.
@@ -96,6 +96,7 @@ impl Client {
     );
 
     /// Calls a tool with arguments that serde writes as an object: a struct, a map, or `serde_json::json!({..})`.
+    /// Dropping the future cancels the call.
     ///
     /// ```no_run
     /// # use mcp_revisions::service::{Client, Error, client::ResultText};
@@ -107,7 +108,7 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// As `call_tool`, and [`Error::InvalidParams`] for arguments that are no object. A tool that fails is a result with
+    /// As `call_tool`, and [`Error::InvalidParams`] for arguments that are not an object. A tool that fails is a result with
     /// `is_error`.
     pub async fn call(
         &self,
@@ -171,7 +172,7 @@ impl StructuredResult for mcp::CallToolResult {
         let content =
             content.ok_or_else(|| Error::internal("the result has no structured content"))?;
         content.parse().map_err(|error| {
-            let why = crate::errors::abridged(&error);
+            let why = mcp_revisions_sansio::errors::abridged(&error);
             Error::Internal(format!("the structured content of the result: {why}"))
         })
     }

@@ -29,7 +29,7 @@ mod over_http;
 #[cfg(feature = "client-stdio")]
 mod over_stdio;
 #[cfg(feature = "skills")]
-mod skills;
+pub mod skills;
 mod updates;
 
 use std::marker::PhantomData;
@@ -46,11 +46,11 @@ use tokio::time::Instant;
 
 use super::Error;
 use crate::layer::Layers;
-use crate::methods;
 use crate::transport::client::{Handle, RequestReply};
 use crate::transport::observe::ClientOperation;
 use crate::transport::spawn::later;
 use cache::{Cache, CacheKey, CacheUsers};
+use mcp_revisions_core::methods;
 use mcp_revisions_sansio::LogLevel;
 use mcp_revisions_sansio::client::{
     Answer, Failure, Fate, OutgoingRequest, Profile, ServerFacts, TaskState, Verdict,
@@ -62,8 +62,6 @@ pub use listen::{Change, ChangeStream};
 pub use lists::{ResultText, StructuredResult};
 pub use mcp_revisions_sansio::client::NeededSignIn;
 pub use options::ClientBuilder;
-#[cfg(feature = "skills")]
-pub use skills::{LoadedSkill, SkillError};
 pub use updates::{Log, Progress, Update, Updates};
 
 /// Time that a call waits for its answer, unless its options name another.
@@ -262,6 +260,7 @@ impl<App: Spoken> Client<App> {
 
     /// Returns the result of a task that an earlier call became, such as a `CallToolResult`: a program that was started again
     /// can have it by the id that [`on_task`](Self::on_task) gave, as long as the server keeps the task.
+    /// Dropping the future cancels the task.
     ///
     /// # Errors
     /// As the call itself; without feature `ext-tasks`, that the client takes no tasks.
@@ -357,6 +356,7 @@ impl<App: Spoken> Client<App> {
     }
 
     /// Ends the connection and waits until it has ended: a process that was started has, too.
+    /// If the future is dropped, the connection ends all the same.
     ///
     /// # Errors
     /// Returns an error if a process did not end by itself, and was killed.
@@ -412,8 +412,13 @@ impl<App: Spoken> Client<App> {
                     }
                     Some(RequestReply::Answered(answered)) => {
                         let spoken = self.handle.server().map(|facts| facts.revision);
-                        operation.end(&answered.answer, spoken);
-                        return outcome(answered.answer);
+                        let outcome = outcome(answered.answer);
+                        let answer = outcome.as_ref().map_err(|error| match error {
+                            Error::Rpc(error) => Some(error),
+                            _ => None,
+                        });
+                        operation.end(answer, spoken);
+                        return outcome;
                     }
                     Some(RequestReply::Refused(refused)) => return Err(refused.into()),
                     None => return Err(closed()),
@@ -496,7 +501,7 @@ impl<App: Spoken> Caller for Client<App> {
         };
         match self.handle.notify(method, params).await?.fate {
             Fate::Refused(error) => Err(Error::Rpc(*error)),
-            Fate::NeedsAdapter(needs) => Err(Error::Internal(needs.to_string())),
+            Fate::RequiresState(needs) => Err(Error::Internal(format!("`{method}` {needs}"))),
             Fate::Unknown => Err(closed()),
             Fate::Sent | Fate::Adapted | Fate::Dropped(_) => Ok(()),
         }

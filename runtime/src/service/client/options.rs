@@ -18,6 +18,7 @@ use crate::transport::client::Transport;
 use crate::transport::panics::guarded;
 use crate::{Limits, RevisionSet};
 use mcp_revisions_sansio::client::{self, Channel, Options, Profile, Verdict};
+use mcp_revisions_sansio::driver::client::with_mistake_hook;
 use mcp_revisions_sansio::{LossHook, MessageLosses};
 use mcp_revisions_sansio::{MistakeHook, PeerMistake};
 
@@ -245,9 +246,8 @@ where
         let endpoint = client::Client::new(
             App::REVISION,
             options.over(channel, Profile::new(&info, &capabilities)),
-        )
-        .with_loss_hook(on_loss.clone())
-        .with_mistake_hook(on_mistake);
+        );
+        let endpoint = with_mistake_hook(endpoint.with_loss_hook(on_loss.clone()), on_mistake);
         let how = CallOptions {
             on_loss,
             layers,

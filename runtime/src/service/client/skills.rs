@@ -75,6 +75,7 @@ pub struct LoadedSkill {
 
 impl Client {
     /// Returns the entries of all skills that the server lists, of every page of `skills/list`. No file is fetched.
+    /// Dropping the future cancels the request.
     ///
     /// A server may list some of its skills only: [`get_skill`](ext::CallServer::get_skill) has the entry of any.
     ///
@@ -98,6 +99,7 @@ impl Client {
 
     /// Reads the `SKILL.md` of an entry, and verifies size, digest and frontmatter. Other files are read by
     /// [`LoadedSkill::read`], when they are needed.
+    /// Dropping the future cancels the request.
     ///
     /// ```no_run
     /// # use mcp_revisions::service::{Client, client::SkillError};
@@ -131,7 +133,7 @@ impl Client {
         let own = frontmatter_of(&text).map_err(&wrong)?;
         let Ok(Value::Object(said)) = Json::of(&skill.entry.frontmatter).parse() else {
             return Err(wrong(
-                "the frontmatter of the entry is no object".to_owned(),
+                "the frontmatter of the entry is not an object".to_owned(),
             ));
         };
         if let Some(field) = difference(&own, &said) {
@@ -146,6 +148,7 @@ impl Client {
 
     /// Returns the direct children of a directory, of every page of `resources/directory/read`: files, and directories with the
     /// MIME type `inode/directory`. It is a look at the server as it is now, and adds nothing to the entry of a loaded skill.
+    /// Dropping the future cancels the request.
     ///
     /// # Errors
     /// Returns an error for a server that does not declare `directoryRead`, for one whose pages do not end, and those of a call.
@@ -167,7 +170,7 @@ impl Client {
         }
     }
 
-    /// Returns what the server declares of its skills; `None` if it has none.
+    /// Returns the settings of skills that the server declares; `None` if it has no skills.
     async fn skill_settings(&self) -> Result<Option<ext::SkillsServerSettings>, Error> {
         self.connect().await?;
         let extensions = self.capabilities().and_then(|it| it.extensions);
@@ -192,6 +195,7 @@ impl LoadedSkill {
 
     /// Reads a file of the skill, and verifies its size and its digest. `file` is its path from the `SKILL.md`, such as
     /// `references/FORMS.md`, or its URI.
+    /// Dropping the future cancels the request.
     ///
     /// # Errors
     /// Returns an error for a file that the entry does not list, for content that is not what the entry describes, and those of a
@@ -259,7 +263,7 @@ fn content_of(uri: &str, result: mcp::ReadResourceResult) -> Result<Vec<u8>, Err
             let bytes = base64::engine::general_purpose::STANDARD.decode(blob.blob);
             bytes.map_err(|why| {
                 Error::Internal(format!(
-                    "the server's content of `{uri}` is no base64: {why}"
+                    "the server's content of `{uri}` is not valid base64: {why}"
                 ))
             })
         }
@@ -311,7 +315,7 @@ fn check(entry: &ext::Skill) -> Result<(), SkillError> {
             return invalid(format!("it lists `{uri}` twice"));
         }
         let Some(size) = file.size.as_u64() else {
-            return invalid(format!("the size of `{uri}` is no number of bytes"));
+            return invalid(format!("the size of `{uri}` is not a number of bytes"));
         };
         bytes = bytes.saturating_add(size);
     }

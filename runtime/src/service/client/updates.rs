@@ -40,6 +40,7 @@ impl Progress {
 
 /// A log message of a server.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Log {
     /// The severity.
     pub level: LogLevel,

@@ -9,8 +9,8 @@ use tokio::sync::broadcast::{self, error::RecvError};
 
 use super::{Error, RequestContext, Router};
 use crate::backplane::{Backplane, Receiver, ReplicaTarget, detach};
-use mcp_revisions_sansio::subscriptions::listen::change;
-use mcp_revisions_sansio::subscriptions::{Filter, about};
+use mcp_revisions_sansio::driver::server::change;
+use mcp_revisions_sansio::driver::{Filter, about};
 
 /// Maximum number of changes kept for a client that reads slowly; beyond it, the client is notified of everything it subscribed to.
 const KEPT: usize = 256;
@@ -108,8 +108,7 @@ impl Changes {
     ) -> Result<mcp::SubscriptionsListenResult, Error> {
         let mut changes = self.sender.subscribe();
         let capabilities = Json::of(capabilities);
-        let declares =
-            |path: &[&str]| mcp_revisions_sansio::transport::declares(&capabilities, path);
+        let declares = |path: &[&str]| mcp_revisions_sansio::driver::declares(&capabilities, path);
         // A client that is gone has no limits, and the acknowledgement fails.
         let limits = cx.session().limits().unwrap_or_default();
         let wanted = Filter::read(&Json::of(params), declares, &limits).map_err(|it| it.error)?;

@@ -31,12 +31,12 @@ impl Router {
             H::states(),
         );
         let free = self.completions.insert(key, complete).is_none();
-        self.taken(free, "completions", &format!("{of}, {argument}"));
+        self.report_taken(free, "completions", &format!("{of}, {argument}"));
         self
     }
 }
 
-/// A text, as the argument of a function: what was typed so far, of a completion, or the URI, of `dynamic_resources`.
+/// A text as the argument of a function: the typed text of a completion, or the URI of `dynamic_resources`.
 #[diagnostic::on_unimplemented(
     message = "the argument of this function is a text, and not `{Self}`",
     label = "take a `String`: what was typed so far, or the URI"

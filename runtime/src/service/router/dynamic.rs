@@ -44,7 +44,7 @@ impl PageCursor for NoArguments {
     }
 }
 
-/// The call of a tool that is known only when a client asks, as the argument of the function that is called with each of them.
+/// The call of a dynamic tool, as an argument of its function.
 #[diagnostic::on_unimplemented(
     message = "the function of `dynamic_tools` takes the call, and not `{Self}`",
     label = "take `mcp::CallToolRequestParams`, which has the name of the tool and its arguments"

@@ -9,8 +9,8 @@ use mcp_revisions_core::Latest;
 #[cfg(doc)]
 use super::State;
 use super::state::{FromContext, StateType};
-use crate::errors::abridged;
 use crate::service::{Error, RequestContext};
+use mcp_revisions_sansio::errors::abridged;
 
 /// Work that is going on.
 pub(super) type RouterFuture<T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send>>;
@@ -24,7 +24,7 @@ pub(super) fn failed<T: Send + 'static>(what: String, error: &impl Display) -> R
     Box::pin(std::future::ready(Err(error)))
 }
 
-/// An async function that can be registered; `Shape` is what it takes, and is inferred.
+/// An async function that can be registered. `Shape` is the list of its arguments, and is inferred.
 ///
 /// It takes one struct of arguments or none, and before and behind it up to three and two values
 /// [of the context](FromContext), in any order: [`RequestContext`], [`State`], [`Extension`](super::Extension) and others.

@@ -40,6 +40,7 @@ pub use dynamic::{DynamicCall, IntoPage, PageCursor};
 pub use handler::{ArgumentShape, ContextShape, Handler, NoArguments, WithoutArguments};
 pub use result::{Described, IntoContents, IntoPromptResult, IntoToolResult, IntoValues, Json};
 pub use state::{Extension, FromContext, State, StateType};
+pub use tool::ToolFunction;
 
 use dynamic::Dynamic;
 use handler::BoxedHandler;
@@ -170,7 +171,7 @@ impl Router {
     ) -> Self {
         let identifier = identifier.into();
         let before = self.extensions.insert(&*identifier, settings);
-        self.taken(before.is_none(), "extensions", &identifier);
+        self.report_taken(before.is_none(), "extensions", &identifier);
         self
     }
 
@@ -327,7 +328,7 @@ impl Router {
         follows
     }
 
-    fn taken(&mut self, free: bool, what: &str, name: &str) {
+    fn report_taken(&mut self, free: bool, what: &str, name: &str) {
         let problem = match name {
             _ if !free => format!("two {what} are called `{name}`: give one another name"),
             "" => format!("one of the {what} has an empty name: give it one"),

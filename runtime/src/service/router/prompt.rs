@@ -30,7 +30,7 @@ impl Router {
         });
         self.takes(&format!("the prompt `{name}`"), H::states());
         let free = self.prompts.add(&name, Prompt { prompt, fill });
-        self.taken(free, "prompts", &name);
+        self.report_taken(free, "prompts", &name);
         self.last = LastAdded::Prompt;
         self
     }

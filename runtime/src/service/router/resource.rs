@@ -53,7 +53,7 @@ impl Router {
                 read,
             },
         );
-        self.taken(free, "resources", &uri);
+        self.report_taken(free, "resources", &uri);
         self.last = LastAdded::Resource;
         self
     }

@@ -10,7 +10,7 @@ use super::Router;
 use crate::serve::{Peer, Principal, Session};
 use crate::service::{Error, RequestContext};
 
-/// A value that a function takes of the context of its call, beside its arguments.
+/// A value that a function takes from the context of its call, beside its arguments.
 ///
 /// ```
 /// # use mcp_revisions::service::router::{FromContext, Router};
@@ -30,7 +30,7 @@ use crate::service::{Error, RequestContext};
 /// # let _ = router;
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no value of the context",
+    message = "`{Self}` is not a value of the context",
     label = "implement `FromContext` for it"
 )]
 pub trait FromContext: Sized + Send + 'static {

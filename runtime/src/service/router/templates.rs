@@ -127,7 +127,7 @@ pub(super) fn variables(template: &str) -> Vec<&str> {
     names.map(|name| name.trim_start_matches('+')).collect()
 }
 
-/// Returns why a text is not a URI that a resource may have.
+/// Returns the reason why a text is not a URI of a resource.
 pub(super) fn check_uri(uri: &str) -> Result<(), String> {
     let scheme = uri.split_once(':').map_or("", |(scheme, _)| scheme);
     let begins = scheme.starts_with(|c: char| c.is_ascii_alphabetic());
@@ -154,7 +154,7 @@ pub(super) fn check_uri(uri: &str) -> Result<(), String> {
 }
 
 /// Returns whether a value may stand for a variable. A handler that makes a path of it stays where the template says: nothing
-/// leads up or is no text, and one segment is one segment however it is encoded.
+/// leads up or is not a text, and one segment is one segment however it is encoded.
 fn is_taken(value: &str, is_rest: bool) -> bool {
     let separators = ['/', '\\'];
     let leads_up = |segment: &str| matches!(segment, "." | "..");

@@ -15,69 +15,59 @@ use serde_json::Error;
 /// # Errors
 /// An error that names the argument whose text is none of its type.
 pub(super) fn read<T: DeserializeOwned>(texts: &Map<String>) -> Result<T, Error> {
-    T::deserialize(Texts(texts))
+    T::deserialize(Texts {
+        texts,
+        fields: None,
+    })
 }
 
 /// Returns the problem of a struct that has no field for one of these names; a type that names no fields takes any.
 pub(super) fn check<T: DeserializeOwned>(names: &[&str]) -> Option<String> {
-    let cell = Cell::new(None);
+    let (texts, fields) = (&Map::default(), Cell::new(None));
     // Reading stops at the names of the fields.
-    let _ = T::deserialize(FieldNames(&cell));
-    let fields = cell.get()?;
-    let strange = names.iter().find(|name| !fields.contains(name));
+    let _ = T::deserialize(Texts {
+        texts,
+        fields: Some(&fields),
+    });
+    let known = fields.get()?;
+    let strange = names.iter().find(|name| !known.contains(name));
     strange.map(|name| {
-        let listed = fields.join("`, `");
+        let listed = known.join("`, `");
         format!("no field of its arguments is called `{name}`, which is a variable; the fields are `{listed}`")
     })
 }
 
-/// Learns the names of a struct's fields, and reads nothing.
-struct FieldNames<'c>(&'c Cell<Option<&'static [&'static str]>>);
-
-impl<'de> Deserializer<'de> for FieldNames<'_> {
-    type Error = Error;
-
-    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
-        Err(Error::custom("the fields of this type are not known"))
-    }
-
-    fn deserialize_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        fields: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, Error> {
-        self.0.set(Some(fields));
-        self.deserialize_any(visitor)
-    }
-
-    fn deserialize_newtype_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, Error> {
-        visitor.visit_newtype_struct(self)
-    }
-
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        visitor.visit_some(self)
-    }
-
-    forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
-        seq tuple tuple_struct map enum identifier ignored_any
-    }
-}
+/// The names of the fields of a struct.
+type FieldNames = &'static [&'static str];
 
 /// The arguments, by name.
-struct Texts<'a>(&'a Map<String>);
+struct Texts<'a> {
+    texts: &'a Map<String>,
+    /// Gets the names of the fields, if nothing else is to be read.
+    fields: Option<&'a Cell<Option<FieldNames>>>,
+}
 
 impl<'de> Deserializer<'de> for Texts<'_> {
     type Error = Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        let rest = self.0.iter();
+        if self.fields.is_some() {
+            return Err(Error::custom("only the names of fields are read"));
+        }
+        let rest = self.texts.iter();
         visitor.visit_map(TextEntries { rest, next: None })
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        fields: FieldNames,
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        if let Some(found) = self.fields {
+            found.set(Some(fields));
+        }
+        self.deserialize_any(visitor)
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
@@ -94,7 +84,7 @@ impl<'de> Deserializer<'de> for Texts<'_> {
 
     forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
-        seq tuple tuple_struct map struct enum identifier ignored_any
+        seq tuple tuple_struct map enum identifier ignored_any
     }
 }
 

@@ -7,14 +7,30 @@ use serde::de::DeserializeOwned;
 use super::handler::{BoxedHandler, RouterFuture};
 use super::result::fails;
 use super::{Handler, IntoToolResult, LastAdded, Router, Tool};
-use crate::errors::abridged;
 #[cfg(doc)]
 use crate::service::RequestContext;
+use mcp_revisions_sansio::errors::abridged;
 
 /// The function of a tool, from the arguments of the request to its answer.
 pub(super) type Run = BoxedHandler<Option<JsonObject>, mcp::CallToolOutcome>;
 
+/// A function under the attribute `#[tool]` of feature `macros`, by the type of its name.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tool",
+    label = "name a function that has the attribute `#[tool]`"
+)]
+pub trait ToolFunction {
+    /// Adds the tool to a router.
+    fn add_to(router: Router) -> Router;
+}
+
 impl Router {
+    /// Adds the tool of a function under the attribute `#[tool]`, which has its description and hints: feature `macros`.
+    #[must_use]
+    pub fn add<Function: ToolFunction>(self) -> Self {
+        Function::add_to(self)
+    }
+
     /// Adds a tool with a complete description: schemas, title, hints.
     #[must_use]
     pub fn tool_of<Shape, H>(mut self, tool: mcp::Tool, run: H) -> Self
@@ -96,7 +112,7 @@ impl Router {
             run,
         };
         let free = self.tools.add(&name, added);
-        self.taken(free, "tools", &name);
+        self.report_taken(free, "tools", &name);
         self.last = LastAdded::Tool;
         self
     }

@@ -11,9 +11,9 @@ use mcp_wire::{Decode, Direction, Encode, Json, MethodKind, Number, Writer};
 
 use super::stateless::Answers;
 use super::states::States;
-use crate::methods;
 use crate::serve::{Cancellation, Peer, Principal, Session};
 use crate::service::Error;
+use mcp_revisions_core::methods;
 use mcp_revisions_sansio::server::{Caller as Who, IncomingRequest, LogLevel, Owner};
 
 /// The context of a call for its handler, in the revision `App`; clones belong to the same call.
@@ -87,7 +87,7 @@ impl<App> RequestContext<App> {
             session: peer.session(),
             peer: Some(peer),
             method: call.method.into(),
-            revision: call.peer,
+            revision: call.revision,
             client: Some(call.caller),
             log_level: call.log_level,
             progress_token: call.progress_token,
@@ -248,7 +248,7 @@ impl<App> RequestContext<App> {
         }
     }
 
-    /// Returns how the client cancelled the call, with its reason; `None` if it did not, and in the handler of a notification.
+    /// Returns the client's cancellation of the call, with its reason; `None` if it did not, and in the handler of a notification.
     /// The future of the handler is dropped right after it was cancelled: a guard in it can ask.
     #[must_use]
     pub fn cancellation(&self) -> Option<&Cancellation> {
@@ -303,7 +303,7 @@ impl<App> RequestContext<App> {
         let answer = self.facts.answers().named(name);
         let read = answer.map(Json::read).transpose();
         read.map_err(|error| {
-            let why = crate::errors::abridged(&error);
+            let why = mcp_revisions_sansio::errors::abridged(&error);
             Error::InvalidParams(format!("the answer `{name}`: {why}"))
         })
     }
@@ -319,6 +319,7 @@ impl<App> RequestContext<App> {
     }
 
     /// Answers the call with a task, if its client takes one, and returns whether it has one now.
+    /// If the future is dropped, the call may have become a task.
     ///
     /// The handler goes on in any case. Its result is kept for the client, which looks for it; a client without tasks waits
     /// for it, and so does one for whose task there is no room. Requests to the client that end the call come before
@@ -340,6 +341,7 @@ impl<App> RequestContext<App> {
     }
 
     /// Reports progress with a message for users; the total may not be known.
+    /// If the future is dropped, it may not be sent.
     pub async fn progress_with(
         &self,
         done: impl Into<Number>,
@@ -374,6 +376,7 @@ impl<App> RequestContext<App> {
     }
 
     /// Sends a log message, if the client wants any of this severity.
+    /// If the future is dropped, it may not be sent.
     pub async fn log(&self, level: LogLevel, data: impl Encode) {
         let Some(peer) = &self.facts.peer else {
             return;
@@ -421,7 +424,7 @@ impl<App: Spoken> Caller for RequestContext<App> {
     }
 
     async fn notification(&self, method: &'static str, params: Option<Json>) -> Result<(), Error> {
-        // A notification that a client does not want is not sent, and that is no error.
+        // A notification that a client does not want is not sent, and that is not an error.
         let _ = match &self.facts.peer {
             Some(peer) => peer.notify(method, params.as_ref()).await,
             None => self.facts.session.notify(method, params.as_ref()),

@@ -8,11 +8,12 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
 use super::RequestContext;
-use crate::methods;
 use crate::service::Error;
+use mcp_revisions_core::methods;
 
 impl<App: Spoken> RequestContext<App> {
     /// Requests a value from the user of the client, by a form of its fields: `cx.elicit::<Profile>("Who are you?").await?`.
+    /// Dropping the future withdraws the question.
     ///
     /// The type is a struct of strings, numbers, booleans and enums. Any client that can show a form can be asked,
     /// whichever revision it speaks.
@@ -26,13 +27,14 @@ impl<App: Spoken> RequestContext<App> {
         let form = form::<T>().map_err(Error::Internal)?;
         let content = self.elicited(message.into(), form).await?;
         content.parse().map_err(|error| {
-            let why = crate::errors::abridged(&error);
+            let why = mcp_revisions_sansio::errors::abridged(&error);
             Error::Internal(format!("the client's answer is not valid: {why}"))
         })
     }
 
     /// Asks the user of the client to confirm something, and returns whether that is done:
     /// `if cx.confirm("Drop the table?").await? { .. }`. A user who declines or dismisses the question does not confirm.
+    /// Dropping the future withdraws the question.
     ///
     /// # Errors
     /// Returns an error if the client cannot be asked, or its answer is not valid.

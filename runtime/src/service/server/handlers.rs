@@ -115,7 +115,7 @@ impl<App> TypedHandlers<App> {
 impl<App: Spoken> Handler for TypedHandlers<App> {
     async fn call(&self, call: IncomingRequest, peer: Peer) -> Result<Json, ErrorObject> {
         let span = trace::span(&call, &peer);
-        let (method, revision, id) = (call.method, call.peer, call.id.clone());
+        let (method, revision, id) = (call.method, call.revision, call.id.clone());
         // The handler may let go of its own before it is done.
         let mut held = RequestContext::call(call, peer);
         let answer = async {
@@ -153,7 +153,7 @@ impl<App: Spoken> Handler for TypedHandlers<App> {
         let handlers = Arc::clone(&self.handlers);
         spawn(async move {
             let _room = room;
-            let (method, peer) = (notice.method, notice.peer);
+            let (method, peer) = (notice.method, notice.revision);
             let cx = RequestContext::notice(notice.params, peer, session);
             let held = cx.clone();
             let Err(error) = handlers.notification(method, held.params(), cx).await else {
@@ -170,12 +170,16 @@ impl<App: Spoken> Handler for TypedHandlers<App> {
     }
 
     async fn custom_request(&self, call: CustomRequest, peer: Peer) -> Result<Json, ErrorObject> {
-        let (method, revision, params) = (call.method.clone(), call.peer, call.params.clone());
+        let (method, revision, params) = (call.method.clone(), call.revision, call.params.clone());
         let span = trace::span(&call, &peer);
         let answer = async {
             match (self.custom).request(&method, params, RequestContext::call(call, peer)) {
                 Some(answer) => (answer.await).map_err(|error| error.into_object(revision)),
-                None => Err(crate::errors::method_not_found(&method, revision.lifecycle()).error),
+                None => Err(mcp_revisions_sansio::errors::method_not_found(
+                    &method,
+                    revision.lifecycle(),
+                )
+                .error),
             }
         };
         let answer = trace::within(&span, answer).await;
@@ -189,7 +193,7 @@ impl<App: Spoken> Handler for TypedHandlers<App> {
         let CustomNotification {
             method,
             params,
-            peer,
+            revision: peer,
             ..
         } = notice;
         let Some(room) = self.room_for(&method, &params, &session) else {

@@ -3,7 +3,7 @@
 use mcp_revisions_core::Spoken;
 
 use super::McpServer;
-use crate::layer::LayeredHandler;
+use crate::serve::LayeredHandler;
 
 impl<App: Spoken> McpServer<App> {
     /// Allows one more name of this server over HTTP, such as `mcp.example.com`; see
@@ -24,6 +24,7 @@ impl<App: Spoken> McpServer<App> {
 
     /// Serves streamable HTTP on an address, for ever: `("127.0.0.1", 8080)` is reached from this machine only. To be
     /// reached from others, take an address like `("0.0.0.0", 8080)`, and [allow](Self::allow_host) the names of the server.
+    /// Dropping the future closes all connections at once.
     ///
     /// # Errors
     /// Returns an error if the address cannot be bound; see [`http::bind`](crate::http::bind).

@@ -136,7 +136,7 @@ impl<App: Spoken> Server<App> {
             profile = profile.with_instructions(instructions);
         }
         Ok(McpServer {
-            server: server::Server::new(App::REVISION, profile)?.serving(self.served),
+            server: server::Server::new(App::REVISION, profile)?.with_revisions(self.served),
             layers: Layers::default(),
             handlers: TypedHandlers::of::<App::Protocol, H>(handlers),
             http: HttpFacts::default(),

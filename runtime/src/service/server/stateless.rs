@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use hmac_sha256::Hash;
 use mcp_wire::{Json, Map};
 
-use mcp_revisions_sansio::transport::canonical;
+use mcp_revisions_sansio::driver::server::canonical;
 
 /// The questions that a client was asked, and its answers so far.
 #[derive(Debug, Default)]
@@ -53,7 +53,7 @@ impl Answers {
         }
     }
 
-    /// Returns what came with the request for a question of this name.
+    /// Returns the client's response to a question of this name, as it came with the request.
     pub(super) fn named(&self, name: &str) -> Option<&Json> {
         self.responses.get(name)
     }

@@ -5,11 +5,12 @@ use std::time::Duration;
 use mcp_revisions_core::Spoken;
 
 use super::McpServer;
-use crate::layer::LayeredHandler;
+use crate::serve::LayeredHandler;
 
 impl<App: Spoken> McpServer<App> {
     /// Serves standard input and output until the input ends. Open calls have 2 seconds from then on, and end with an error
     /// after that.
+    /// Dropping the future ends the server at once: open calls get no response.
     ///
     /// # Errors
     /// Returns an error if the input cannot be read, the output cannot be written, or the client does not read its last answers.
@@ -22,6 +23,7 @@ impl<App: Spoken> McpServer<App> {
     /// then on nothing is read, and open calls have the time of `grace`, or 2 seconds at most if their client has closed its
     /// end. A call that is not done by then is cancelled, and answered with an error; then this returns, and the process can
     /// end.
+    /// Dropping the future ends the server at once: open calls get no response.
     ///
     /// # Errors
     /// As [`stdio`](Self::stdio).
@@ -35,6 +37,7 @@ impl<App: Spoken> McpServer<App> {
     }
 
     /// Serves any two streams of bytes, one message per line, until the input ends, as [`stdio`](Self::stdio) does.
+    /// Dropping the future ends the server at once: open calls get no response.
     ///
     /// # Errors
     /// As [`stdio`](Self::stdio).

@@ -89,6 +89,7 @@ impl TestCall {
     }
 
     /// Ends the call and returns what its handler has sent.
+    /// If the future is dropped, the call ends all the same.
     pub async fn end(self) -> TestRecord {
         self.shared.is_done.notify_one();
         let _ = self.client.await;
@@ -99,6 +100,7 @@ impl TestCall {
 impl RequestContext<Latest> {
     /// Makes a call without a transport, for a test of a handler: its context, and its client, which answers questions and
     /// records what the handler sends.
+    /// Dropping the future ends the call.
     ///
     /// ```
     /// # use mcp_revisions::service::{Error, RequestContext};

@@ -30,8 +30,8 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 
-use crate::methods;
 use crate::serve::Peer;
+use mcp_revisions_core::methods;
 use mcp_revisions_sansio::server::{IncomingRequest, LogLevel, MessageLosses};
 
 /// The target of the spans of calls.
@@ -151,7 +151,7 @@ pub(super) fn span<M: AsRef<str>>(call: &IncomingRequest<M>, peer: &Peer) -> Spa
     OPENING.with_borrow_mut(|opening| *opening = Some(peer.clone()));
     let called = call.method.as_ref();
     let session = peer
-        .header(crate::headers::SESSION_ID)
+        .header(mcp_revisions_core::headers::SESSION_ID)
         .and_then(|id| id.get(..8));
     let named = |method: &str| {
         if called == method {
@@ -173,7 +173,7 @@ pub(super) fn span<M: AsRef<str>>(call: &IncomingRequest<M>, peer: &Peer) -> Spa
         "otel.name" = name,
         "otel.kind" = "server",
         "mcp.method.name" = called,
-        "mcp.protocol.version" = call.peer.protocol_version(),
+        "mcp.protocol.version" = call.revision.protocol_version(),
         "mcp.session.id" = session,
         "jsonrpc.request.id" = id,
         "gen_ai.tool.name" = tool,

@@ -12,11 +12,12 @@ const YAML_BYTES: usize = 64 << 10;
 /// Returns the frontmatter of a file.
 ///
 /// # Errors
-/// Returns what is wrong with it: no fences, no valid YAML, a value that JSON does not have, no name or no description.
+/// Returns the fault of the text: no fences, no valid YAML, a value that JSON does not have, no name or no description.
 pub(in crate::service) fn frontmatter_of(text: &str) -> Result<Map<String, Value>, String> {
     let Value::Object(fields) = yaml::read(between_fences(text)?)? else {
         return Err(
-            "the YAML at its start is no mapping: expected `name:` and `description:`".to_owned(),
+            "the YAML at its start is not a mapping: expected `name:` and `description:`"
+                .to_owned(),
         );
     };
     for field in ["name", "description"] {

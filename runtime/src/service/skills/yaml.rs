@@ -1,18 +1,10 @@
-//! A YAML document as JSON, by the core schema of YAML 1.2: what the parser tells of it, put together within limits.
+//! A YAML document as JSON, by the core schema of YAML 1.2, without aliases and tags: what the parser tells of it, put together.
 
-use std::collections::HashMap;
-
-use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
+use saphyr_parser::{Event, Parser, ScalarStyle};
 use serde_json::{Map, Number, Value};
 
 /// Maximum number of lists and mappings within each other.
 const DEPTH: usize = 32;
-/// Maximum number of values, those that aliases repeat included.
-const VALUES: usize = 4 << 10;
-/// Maximum number of bytes of texts and keys, those that aliases repeat included.
-const TEXT_BYTES: usize = 256 << 10;
-/// The handle of the tags that YAML itself defines.
-const CORE: &str = "tag:yaml.org,2002:";
 
 /// A list or a mapping that has not ended yet.
 enum YamlContainer {
@@ -24,64 +16,14 @@ enum YamlContainer {
 /// The part of a document that was read.
 #[derive(Default)]
 struct YamlDocument {
-    open: Vec<(YamlContainer, usize)>,
+    open: Vec<YamlContainer>,
     root: Option<Value>,
-    /// The values that aliases repeat, by the number of their anchor.
-    anchors: HashMap<usize, Value>,
-    size: YamlSize,
-}
-
-/// The size of a value or of a document, with all that is in it.
-#[derive(Clone, Copy, Default)]
-struct YamlSize {
-    values: usize,
-    /// Number of bytes of texts and keys.
-    bytes: usize,
-}
-
-impl YamlSize {
-    /// Returns the size of a value.
-    fn of(value: &Value) -> Self {
-        let mut size = Self::default();
-        let mut open = vec![value];
-        while let Some(value) = open.pop() {
-            size.values += 1;
-            match value {
-                Value::String(text) => size.bytes += text.len(),
-                Value::Array(values) => open.extend(values),
-                Value::Object(fields) => {
-                    size.bytes += fields.keys().map(String::len).sum::<usize>();
-                    open.extend(fields.values());
-                }
-                _ => {}
-            }
-        }
-        size
-    }
-
-    /// Adds so many values and bytes.
-    ///
-    /// # Errors
-    /// Returns the limit that is passed.
-    fn grow(&mut self, more: Self) -> Result<(), String> {
-        self.values += more.values;
-        self.bytes += more.bytes;
-        if self.values > VALUES {
-            return Err(format!("it has more than {VALUES} values"));
-        }
-        if self.bytes > TEXT_BYTES {
-            return Err(format!(
-                "its texts have more than {TEXT_BYTES} bytes, those that aliases repeat included"
-            ));
-        }
-        Ok(())
-    }
 }
 
 /// Reads a text that is one document.
 ///
 /// # Errors
-/// Returns why it cannot be read, with the line.
+/// Returns the reason why it cannot be read, with the line.
 pub(super) fn read(text: &str) -> Result<Value, String> {
     let mut document = YamlDocument::default();
     let mut documents = 0;
@@ -104,46 +46,33 @@ pub(super) fn read(text: &str) -> Result<Value, String> {
 impl YamlDocument {
     fn add(&mut self, event: Event<'_>) -> Result<(), String> {
         match event {
-            Event::Scalar(text, style, anchor, tag) => {
-                if let Some((YamlContainer::Mapping(fields, key @ None), _)) = self.open.last_mut()
-                {
-                    let name = text.into_owned();
-                    if fields.contains_key(&name) {
-                        return Err(format!("`{name}` stands there twice"));
+            Event::Alias(_) => Err("an alias is not read here: repeat the value".to_owned()),
+            Event::Scalar(.., Some(_))
+            | Event::SequenceStart(_, Some(_))
+            | Event::MappingStart(_, Some(_)) => Err(
+                "a tag has no meaning in JSON: remove it, and write a text in quotes".to_owned(),
+            ),
+            Event::Scalar(text, style, ..) => {
+                if let Some(YamlContainer::Mapping(fields, key @ None)) = self.open.last_mut() {
+                    if fields.contains_key(&*text) {
+                        return Err(format!("`{text}` stands there twice"));
                     }
-                    let bytes = name.len();
-                    self.size.grow(YamlSize { values: 0, bytes })?;
-                    *key = Some(name);
+                    *key = Some(text.into_owned());
                     return Ok(());
                 }
-                let value = scalar(&text, style, tag.as_deref())?;
-                self.size.grow(YamlSize::of(&value))?;
-                self.place(value, anchor)
+                let value = match style {
+                    ScalarStyle::Plain => plain(&text)?,
+                    _ => Value::String(text.into_owned()),
+                };
+                self.place(value)
             }
-            Event::SequenceStart(anchor, tag) => {
-                self.begin(YamlContainer::List(Vec::new()), anchor, tag.as_deref())
-            }
-            Event::MappingStart(anchor, tag) => {
-                let fields = YamlContainer::Mapping(Map::new(), None);
-                self.begin(fields, anchor, tag.as_deref())
-            }
+            Event::SequenceStart(..) => self.begin(YamlContainer::List(Vec::new())),
+            Event::MappingStart(..) => self.begin(YamlContainer::Mapping(Map::new(), None)),
             Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
-                Some((YamlContainer::List(values), anchor)) => {
-                    self.place(Value::Array(values), anchor)
-                }
-                Some((YamlContainer::Mapping(fields, _), anchor)) => {
-                    self.place(Value::Object(fields), anchor)
-                }
+                Some(YamlContainer::List(values)) => self.place(Value::Array(values)),
+                Some(YamlContainer::Mapping(fields, _)) => self.place(Value::Object(fields)),
                 None => Ok(()),
             },
-            Event::Alias(anchor) => {
-                let Some(value) = self.anchors.get(&anchor) else {
-                    return Err("an alias of a value that is not there yet".to_owned());
-                };
-                self.size.grow(YamlSize::of(value))?;
-                let repeated = value.clone();
-                self.place(repeated, 0)
-            }
             Event::Nothing
             | Event::StreamStart
             | Event::StreamEnd
@@ -152,67 +81,25 @@ impl YamlDocument {
         }
     }
 
-    fn begin(
-        &mut self,
-        container: YamlContainer,
-        anchor: usize,
-        tag: Option<&Tag>,
-    ) -> Result<(), String> {
-        if let Some(tag) = tag.filter(|tag| !matches!(&*name_of(tag), "!" | "!!map" | "!!seq")) {
-            return Err(format!(
-                "the tag `{}` has no meaning in JSON: remove it",
-                name_of(tag)
-            ));
-        }
+    fn begin(&mut self, container: YamlContainer) -> Result<(), String> {
         if self.open.len() >= DEPTH {
             return Err(format!("it is more than {DEPTH} levels deep"));
         }
-        self.open.push((container, anchor));
-        self.size.grow(YamlSize {
-            values: 1,
-            bytes: 0,
-        })
+        self.open.push(container);
+        Ok(())
     }
 
     /// Puts a value where it stands.
-    fn place(&mut self, value: Value, anchor: usize) -> Result<(), String> {
-        // The parser numbers anchors from 1; a value without one has 0.
-        if anchor != 0 {
-            self.size.grow(YamlSize::of(&value))?;
-            self.anchors.insert(anchor, value.clone());
-        }
+    fn place(&mut self, value: Value) -> Result<(), String> {
         match self.open.last_mut() {
             None => self.root = Some(value),
-            Some((YamlContainer::List(values), _)) => values.push(value),
-            Some((YamlContainer::Mapping(fields, key), _)) => match key.take() {
+            Some(YamlContainer::List(values)) => values.push(value),
+            Some(YamlContainer::Mapping(fields, key)) => match key.take() {
                 Some(key) => _ = fields.insert(key, value),
                 None => return Err("a key that is not a text".to_owned()),
             },
         }
         Ok(())
-    }
-}
-
-/// Returns a tag as it is written.
-fn name_of(tag: &Tag) -> String {
-    match tag.handle.as_str() {
-        CORE => format!("!!{}", tag.suffix),
-        handle => format!("{handle}{}", tag.suffix),
-    }
-}
-
-/// Returns the value of a scalar.
-fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Result<Value, String> {
-    let is_plain = match tag.map(name_of).as_deref() {
-        None => style == ScalarStyle::Plain,
-        Some("!" | "!!str") => false,
-        Some("!!int" | "!!float" | "!!bool" | "!!null") => true,
-        Some(tag) => return Err(format!("the tag `{tag}` has no meaning in JSON: remove it")),
-    };
-    if is_plain {
-        plain(text)
-    } else {
-        Ok(Value::String(text.to_owned()))
     }
 }
 
@@ -238,36 +125,23 @@ fn plain(text: &str) -> Result<Value, String> {
 fn number(text: &str) -> Option<Number> {
     let radix = |prefix: &str, radix: u32| {
         let digits = text.strip_prefix(prefix)?;
-        let is_digit = |digit: char| digit.is_digit(radix);
-        (!digits.is_empty() && digits.chars().all(is_digit))
-            .then(|| u64::from_str_radix(digits, radix).ok())?
+        // A sign is none of a number of this form.
+        let is_digits = digits.chars().all(|digit| digit.is_digit(radix));
+        u64::from_str_radix(digits, radix)
+            .ok()
+            .filter(|_| is_digits)
     };
     if let Some(whole) = radix("0o", 8).or_else(|| radix("0x", 16)) {
         return Some(whole.into());
     }
-    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
-    let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
-        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
-        None => (unsigned, None),
-    };
-    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let has_digits = !(whole.is_empty() && fraction.is_empty());
-    let is_exponent = |text: &str| {
-        let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
-        !digits.is_empty() && is_digits(digits)
-    };
-    if !has_digits || !is_digits(whole) || !is_digits(fraction) || !exponent.is_none_or(is_exponent)
-    {
+    // Words such as `inf` are numbers in Rust only.
+    let is_numeric = |byte: u8| byte.is_ascii_digit() || b"+-.eE".contains(&byte);
+    if !text.bytes().all(is_numeric) {
         return None;
     }
-    if let Ok(whole) = text.parse::<i64>() {
-        return Some(whole.into());
-    }
-    if let Ok(whole) = text.parse::<u64>() {
-        return Some(whole.into());
-    }
-    text.parse().ok().and_then(Number::from_f64)
+    let signed = text.parse::<i64>().map(Number::from);
+    let whole = signed.or_else(|_| text.parse::<u64>().map(Number::from));
+    whole.ok().or_else(|| Number::from_f64(text.parse().ok()?))
 }
 
 #[cfg(test)]
@@ -279,43 +153,28 @@ mod tests {
 
     #[test]
     fn values_are_those_of_the_core_schema() {
-        let text = "a: 1\nb: 1.50\nc: \"1\"\nd: 2026-01-01\ne: yes\nf: ~\ng: [x, 'y z', true]\nh:\n  i: |\n    two\n    lines\n  j: >-\n    folded\n    text\nk: 0x1F\nl: 007\nm: !!str 5\nn: .5\n";
+        let text = "a: 1\nb: 1.50\nc: \"1\"\nd: 2026-01-01\ne: yes\nf: ~\ng: [x, 'y z', true]\nh:\n  i: |\n    two\n    lines\n  j: >-\n    folded\n    text\nk: 0x1F\nl: 007\nn: .5\n";
         assert_eq!(
             read(text).unwrap(),
             json!({
                 "a": 1, "b": 1.5, "c": "1", "d": "2026-01-01", "e": "yes", "f": null, "g": ["x", "y z", true],
-                "h": { "i": "two\nlines\n", "j": "folded text" }, "k": 31, "l": 7, "m": "5", "n": 0.5,
+                "h": { "i": "two\nlines\n", "j": "folded text" }, "k": 31, "l": 7, "n": 0.5,
             })
         );
     }
 
     #[test]
-    fn a_document_that_grows_by_aliases_is_refused() {
-        let mut text = "a0: &a0 [1, 2, 3, 4, 5, 6, 7, 8]\n".to_owned();
-        for level in 1..8 {
-            let before = format!("*a{}", level - 1);
-            text += &format!(
-                "a{level}: &a{level} [{}]\n",
-                [before.as_str(); 8].join(", ")
-            );
-        }
-        assert!(
-            read(&text).unwrap_err().contains("more than 4096 values"),
-            "{text}"
-        );
-        let text = format!(
-            "a: &a {}\nb: [{}]\n",
-            "x".repeat(8 << 10),
-            "*a, ".repeat(40)
-        );
-        let error = read(&text).unwrap_err();
-        assert!(error.contains("more than 262144 bytes"), "{error}");
+    fn aliases_tags_and_depth_are_refused() {
         let deep = format!("a: {}{}", "[".repeat(200), "]".repeat(200));
-        assert!(
-            read(&deep)
-                .unwrap_err()
-                .contains("more than 32 levels deep")
-        );
+        for (text, why) in [
+            ("a: &a [1]\nb: *a\n", "line 3: an alias is not read here"),
+            ("a: !!str 5\n", "line 2: a tag has no meaning"),
+            ("a: !x [5]\n", "line 2: a tag has no meaning"),
+            (&*deep, "more than 32 levels deep"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(error.contains(why), "{text}: {error}");
+        }
     }
 
     #[test]

@@ -262,7 +262,7 @@ impl ServerProcess {
         self.child.restart == Restart::Always
     }
 
-    /// Returns how it ended, for people: its status, and the last lines of its standard error, if that is read here. Empty if it
+    /// Returns the end of the process, for people: its status, and the last lines of its standard error, if that is read here. Empty if it
     /// does not end within [`LAST`].
     pub(super) async fn exit(&mut self) -> String {
         let ended = tokio::time::timeout(LAST, self.group.process.wait()).await;

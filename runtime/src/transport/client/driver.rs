@@ -9,33 +9,39 @@ use mcp_wire::{ErrorObject, Json};
 use tokio::sync::{oneshot, watch};
 use tokio::task::AbortHandle;
 
-use super::handle::{Handle, HandleCommand, HeldRequest, RequestReply, WeakHandle};
+use super::handle::{Handle, HandleCommand, OpenCall, RequestReply, WeakHandle};
 use super::{Incoming, Transport};
 use crate::transport::panics::caught;
-use crate::transport::queue::{QueueReceiver, QueueSender, queue};
+use crate::transport::queue::{QueueReceiver, queue};
 use crate::transport::spawn::{later, spawn};
 use mcp_revisions_sansio::client::{
-    Answered, Client, Connection, Event, Failure, Ignored, Output, ServerFacts, To, Token,
+    Answered, Client, Connection, Event, Failure, Ignored, OutgoingRequest, Output, ServerFacts,
+    To, Token,
 };
-use mcp_revisions_sansio::transport::quotable;
+use mcp_revisions_sansio::driver::{client, quotable};
 
 /// Maximum number of bytes of requests and notifications that wait for the driver before its handles do.
 const REQUEST_BYTES: usize = 1 << 20;
 /// Maximum time that they wait for a server that takes nothing, before they are refused.
 const ROOM_TIME: Duration = Duration::from_secs(60);
 
-/// The application behind a connection: it handles what no request waits for. Its functions run in the task of the driver,
-/// and must not block.
+/// The application behind a connection: the handler of events that answer no request. Its functions run in the task of the
+/// driver, and must not block.
 pub trait Application: Send + Sized + 'static {
     /// The application's data about a request.
     type Call: Send + 'static;
 
-    /// Handles an event of the connection; answers go to their requests without it.
+    /// Handles an event of the connection. Answers go to their requests instead.
     fn event(&mut self, driver: &mut Driver<Self::Call>, event: Event);
 
-    /// Takes a request of a handle, to [send](Driver::begin) it now or later.
-    fn take(&mut self, driver: &mut Driver<Self::Call>, held: HeldRequest<Self::Call>) {
-        driver.begin(held);
+    /// Receives a request of a handle, to [send](Driver::begin) it now or later.
+    fn take(
+        &mut self,
+        driver: &mut Driver<Self::Call>,
+        ask: OutgoingRequest,
+        open: OpenCall<Self::Call>,
+    ) {
+        driver.begin(ask, open);
     }
 
     /// Returns whether requests of handles wait while as many are pending as may be
@@ -75,17 +81,6 @@ pub trait Application: Send + Sized + 'static {
 
 /// The reason that a server is given where the application has none.
 pub const NOT_WAITED_FOR: &str = "the answer is not waited for any more";
-
-/// A request that waits for its answer.
-#[derive(Debug)]
-pub struct OpenCall<C> {
-    /// The application's data about it.
-    pub call: C,
-    /// Number of requests of the server that are being answered in it.
-    pub questions: usize,
-    key: u64,
-    replies: QueueSender<RequestReply>,
-}
 
 /// A connection, and what is at work on it.
 #[derive(Debug)]
@@ -247,25 +242,13 @@ impl<C: Send + 'static> Driver<C> {
     }
 
     /// Sends a request.
-    pub fn begin(&mut self, held: HeldRequest<C>) {
-        let HeldRequest {
-            key,
-            ask,
-            call,
-            replies,
-        } = held;
+    pub fn begin(&mut self, ask: OutgoingRequest, open: OpenCall<C>) {
         match self.connection.ask(ask, self.now()) {
             Ok(token) => {
-                let open = OpenCall {
-                    call,
-                    questions: 0,
-                    key,
-                    replies,
-                };
-                self.tokens.insert(key, token);
+                self.tokens.insert(open.key, token);
                 self.calls.insert(token, open);
             }
-            Err(why) => replies.push(RequestReply::Refused(why)),
+            Err(why) => open.refuse(why),
         }
     }
 
@@ -278,12 +261,12 @@ impl<C: Send + 'static> Driver<C> {
 
     /// Reports a message of the server that the application cannot use.
     pub fn leave_out(&mut self, ignored: Ignored) {
-        self.connection.leave_out(ignored);
+        client::leave_out(&mut self.connection, ignored);
     }
 
     /// Reports a notification of progress that names no request.
     pub fn leave_out_progress(&mut self, params: &Json) {
-        self.connection.leave_out_progress(params);
+        client::leave_out_progress(&mut self.connection, params);
     }
 
     /// Answers a request of the server once `answer` is ready; `of` is the request in whose work the server made it.
@@ -307,6 +290,7 @@ impl<C: Send + 'static> Driver<C> {
     }
 
     /// Waits until the process of the server has ended, for a second at most, and returns how, in brackets, for people.
+    /// Cancel safe.
     pub async fn exit(&mut self) -> String {
         if self.exit.is_none() {
             self.exit = Some(self.transport.exit().await);
@@ -314,7 +298,7 @@ impl<C: Send + 'static> Driver<C> {
         self.exit.clone().unwrap_or_default()
     }
 
-    /// Returns why requests are not answered by a server that has ended.
+    /// Returns the failure of requests to a server that has ended.
     fn end(&self) -> Failure {
         match &self.exit {
             Some(how) if !how.is_empty() => Failure::Ended(how.clone()),
@@ -336,7 +320,7 @@ impl<C: Send + 'static> Driver<C> {
                     }
                     Output::Send(post) => self.transport.send(post),
                     Output::Close(exchange) => self.transport.close(exchange),
-                    // A server's alone.
+                    // Only a server has this output.
                     Output::Empty(..) => {}
                     Output::Restart => {
                         self.is_over = !self.restart();
@@ -376,7 +360,7 @@ impl<C: Send + 'static> Driver<C> {
         }
         self.is_over = false;
         self.ended.send_replace(false);
-        self.connection.server_restarted();
+        client::server_restarted(&mut self.connection);
         true
     }
 
@@ -427,9 +411,11 @@ impl<C: Send + 'static> Driver<C> {
     fn command<A: Application<Call = C>>(&mut self, app: &mut A, command: HandleCommand<C>) {
         let now = self.now();
         match command {
-            HandleCommand::Ask(held) if held.is_cancelled() => {}
-            HandleCommand::Ask(held) if !self.has_room() => held.refuse(Box::new(Failure::NotRead)),
-            HandleCommand::Ask(held) => app.take(self, *held),
+            HandleCommand::Ask(_, open) if open.is_cancelled() => {}
+            HandleCommand::Ask(_, open) if !self.has_room() => {
+                open.refuse(Box::new(Failure::NotRead));
+            }
+            HandleCommand::Ask(ask, open) => app.take(self, ask, *open),
             HandleCommand::Cancel(key) => {
                 if let Some(token) = self.tokens.remove(&key) {
                     let open = self.calls.remove(&token);
@@ -511,7 +497,7 @@ impl<C: Send + 'static> Driver<C> {
         self.connection.closed_for(&failure, self.now());
     }
 
-    /// Returns how the server ended before it was known which revision it speaks, with the last line that it wrote.
+    /// Returns the failure of a server that ended before its revision was known, with the last line that it wrote.
     async fn early_end(&mut self) -> Failure {
         let status = self.exit().await;
         let connecting = self.connecting.as_ref();
@@ -548,7 +534,7 @@ impl<C: Send + 'static> Driver<C> {
             Incoming::Unauthorized { exchange, needed } => {
                 connection.unauthorized(exchange, needed, now);
             }
-            Incoming::Misframed(why) => connection.misframed(why),
+            Incoming::Misframed(why) => client::misframed(connection, why),
             Incoming::SessionLost(id) => connection.session_lost(&id, now),
             Incoming::Closed => {}
         }

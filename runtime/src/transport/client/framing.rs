@@ -57,7 +57,7 @@ impl<R: AsyncBufRead + Unpin> Framing<R> {
         }
     }
 
-    /// Returns what is left of the stream.
+    /// Returns the rest of the stream.
     pub(super) fn input(&mut self) -> &mut R {
         &mut self.input
     }

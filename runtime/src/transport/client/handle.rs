@@ -17,7 +17,7 @@ const REPLY_BYTES: usize = 1 << 20;
 
 /// A command of a handle.
 pub(super) enum HandleCommand<C> {
-    Ask(Box<HeldRequest<C>>),
+    Ask(OutgoingRequest, Box<OpenCall<C>>),
     Cancel(u64),
     Notify {
         method: String,
@@ -38,7 +38,7 @@ pub(super) enum HandleCommand<C> {
 impl<C> Queued for HandleCommand<C> {
     fn bytes(&self) -> usize {
         let params = match self {
-            Self::Ask(held) => &held.ask.params,
+            Self::Ask(ask, _) => &ask.params,
             Self::Notify { params, .. } => params,
             _ => &None,
         };
@@ -46,17 +46,18 @@ impl<C> Queued for HandleCommand<C> {
     }
 }
 
-/// A request that has not been sent, and what the application knows of it.
+/// A request of a handle, until its answer.
 #[derive(Debug)]
-pub struct HeldRequest<C> {
-    pub(super) key: u64,
-    pub(super) ask: OutgoingRequest,
+pub struct OpenCall<C> {
     /// The application's data about it.
     pub call: C,
+    /// Number of requests of the server that are being answered in it.
+    pub questions: usize,
+    pub(super) key: u64,
     pub(super) replies: QueueSender<RequestReply>,
 }
 
-impl<C> HeldRequest<C> {
+impl<C> OpenCall<C> {
     /// Returns whether its handle does not wait for the answer any more.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
@@ -103,6 +104,7 @@ pub struct Replies<C> {
 
 impl<C> Replies<C> {
     /// Waits for the next reply; `None` if the connection has ended.
+    /// Cancel safe.
     pub async fn next(&mut self) -> Option<RequestReply> {
         let reply = self.replies.recv().await;
         if !matches!(
@@ -138,17 +140,19 @@ pub struct Handle<C> {
 
 impl<C> Handle<C> {
     /// Sends a request; `call` is what the application knows of it.
+    /// Dropping the future, or the replies, cancels the request.
     pub async fn ask(&self, ask: OutgoingRequest, call: C) -> Replies<C> {
         static LAST: AtomicU64 = AtomicU64::new(0);
         let key = LAST.fetch_add(1, Ordering::Relaxed);
         let (sender, replies) = queue(REPLY_BYTES);
-        let held = HeldRequest {
-            key,
-            ask,
+        let open = OpenCall {
             call,
+            questions: 0,
+            key,
             replies: sender,
         };
-        let is_sent = self.requests.send(HandleCommand::Ask(Box::new(held))).await;
+        let ask = HandleCommand::Ask(ask, Box::new(open));
+        let is_sent = self.requests.send(ask).await;
         Replies {
             replies,
             key,
@@ -157,6 +161,7 @@ impl<C> Handle<C> {
     }
 
     /// Sends a notification; the fate of one for a connection that has ended is unknown.
+    /// If the future is dropped, it may be sent or not.
     ///
     /// # Errors
     /// A server that has read nothing for a minute.
@@ -177,6 +182,7 @@ impl<C> Handle<C> {
     }
 
     /// Finds out which revision the server speaks, if that is not known, before anything is asked.
+    /// Cancel safe: the server goes on starting.
     ///
     /// # Errors
     /// A server that ends, does not answer within the start timeout of the client, or speaks no revision that the client does.
@@ -199,13 +205,14 @@ impl<C> Handle<C> {
 
     /// Asks for log messages from this level on, of every request that follows; see
     /// [`Connection::set_log_level`](crate::sansio::Connection::set_log_level).
+    /// If the future is dropped, the level may not be set.
     pub async fn set_log_level(&self, level: impl Into<String>) {
         self.requests
             .send(HandleCommand::SetLogLevel(level.into()))
             .await;
     }
 
-    /// Returns what the server said of itself; `None` before its revision is known.
+    /// Returns the facts of the server; `None` before its revision is known.
     #[must_use]
     pub fn server(&self) -> Option<ServerFacts> {
         self.facts.borrow().clone()
@@ -218,6 +225,7 @@ impl<C> Handle<C> {
     }
 
     /// Waits until it is known which revision the server speaks, or the connection has ended.
+    /// Cancel safe.
     pub async fn started(&self) {
         let mut facts = self.facts.clone();
         let _ = facts.wait_for(Option::is_some).await;
@@ -230,12 +238,14 @@ impl<C> Handle<C> {
     }
 
     /// Waits until the server, or the connection, has ended.
+    /// Cancel safe.
     pub async fn ended(&self) {
         let mut ended = self.ended.clone();
         let _ = ended.wait_for(|ended| *ended).await;
     }
 
     /// Ends the connection, without what is at work, and waits until it has ended.
+    /// If the future is dropped, the connection ends all the same.
     ///
     /// # Errors
     /// A process that did not end by itself, and was killed.

@@ -16,7 +16,7 @@ pub enum Incoming {
         /// Its bytes.
         text: Vec<u8>,
     },
-    /// The head of an answer over HTTP, and its body, if that is no stream of events.
+    /// The head of an answer over HTTP, and its body, if that is not a stream of events.
     Answered {
         /// The exchange that it answers.
         exchange: Exchange,

@@ -10,9 +10,9 @@ use tokio::task::JoinHandle;
 use super::RunningTransport;
 use super::framing::Framing;
 use super::incoming::{HEARD_BYTES, Incoming};
-use crate::MessageKind;
 use crate::transport::queue::{QueueReceiver, QueueSender, Queued, cost, queue};
 use crate::transport::spawn::{Boxed, boxed, spawn};
+use mcp_revisions_core::MessageKind;
 use mcp_revisions_sansio::client::Post;
 
 /// Maximum number of messages of the greatest length that a server may leave unread of the answers to its own requests.

@@ -17,10 +17,9 @@ use mcp_wire::Direction;
 use crate::transport::spawn::{Boxed, boxed};
 use mcp_revisions_sansio::client::{Exchange, Post};
 
-pub use servers::*;
-
-pub use driver::{Application, Driver, NOT_WAITED_FOR, OpenCall, drive};
-pub use handle::{Handle, HeldRequest, Replies, RequestReply, WeakHandle};
+pub use crate::transport::observe::ClientOperation;
+pub use driver::{Application, Driver, NOT_WAITED_FOR, drive};
+pub use handle::{Handle, OpenCall, Replies, RequestReply, WeakHandle};
 pub use incoming::Incoming;
 use lines::Lines;
 
@@ -44,7 +43,7 @@ trait RunningTransport: Send {
         true
     }
 
-    /// Returns what is ready once the server may be sent more, or takes nothing any more.
+    /// Returns a future that is ready once the server may be sent more, or takes nothing any more.
     fn room(&self) -> Boxed<'static, ()> {
         boxed(std::future::ready(()))
     }

@@ -10,4 +10,5 @@ pub use super::http::sign_in::{
 #[cfg(feature = "client-http")]
 pub use super::http::{
     AuthFuture, AuthProvider, AuthRefusal, Credentials, Http, HttpRequest, RefusalFate, TokenId,
+    without_secrets,
 };

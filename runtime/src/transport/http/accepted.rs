@@ -21,7 +21,7 @@ use super::connections::OpenConnection;
 use super::socket::{Socket, hung_up};
 use super::{Options, PeerAddress, PeerConnection};
 use crate::transport::BoxError;
-use crate::{headers, methods};
+use mcp_revisions_core::{headers, methods};
 
 /// Number of bytes of a head that is read, be it in pieces. One that is not complete by then gets status 431: a suspended
 /// request keeps its head.

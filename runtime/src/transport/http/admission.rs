@@ -90,7 +90,7 @@ impl Options {
     }
 }
 
-/// Returns what a client sent, as an error quotes it.
+/// Returns the text of a client, as an error quotes it.
 fn quoted(text: &[u8]) -> String {
     mcp_revisions_core::errors::shortened(&text.escape_ascii().to_string())
 }

@@ -2,9 +2,9 @@
 
 use mcp_wire::{Json, Kind};
 
-use crate::errors::{self, Refusal};
-use crate::headers::decoded;
-use mcp_revisions_sansio::params::{PREFIX, Param, text_of};
+use mcp_revisions_core::headers::decoded;
+use mcp_revisions_sansio::driver::params::{PREFIX, Param, text_of};
+use mcp_revisions_sansio::errors::{self, Refusal};
 
 /// Refuses a header that does not say what the arguments say.
 pub(super) fn agree(

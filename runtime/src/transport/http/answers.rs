@@ -12,9 +12,9 @@ use mcp_wire::envelope::write;
 use super::Body;
 use super::body::Events;
 use crate::backplane::Unavailable;
-use crate::errors::Refusal;
 use crate::serve::Permit;
 use crate::transport::observe;
+use mcp_revisions_sansio::errors::Refusal;
 
 /// The header by which a server asks that its events are passed on as they come.
 const UNBUFFERED: HeaderName = HeaderName::from_static("x-accel-buffering");

@@ -18,8 +18,8 @@ use super::replica::exchange::ReplicaExchange;
 use super::replica::frame::ResponsePart;
 use super::stage::{Stage, Stages};
 use crate::backplane::EventId;
-use crate::errors;
 use crate::serve::{OutboxItem, OutboxQueue, Permit, QueueItem, ServerDriver};
+use mcp_revisions_sansio::errors;
 
 /// The body of a response.
 pub struct Body(BodyKind);
@@ -97,7 +97,7 @@ struct Silence {
 }
 
 impl Silence {
-    /// No time at all is no end to it.
+    /// No time at all is not an end to it.
     fn new(longest: Duration) -> Option<Self> {
         let left = (!longest.is_zero()).then(|| Box::pin(tokio::time::sleep(longest)))?;
         Some(Self { longest, left })
@@ -157,7 +157,7 @@ impl Body {
         Self(BodyKind::Text(Some(counted(text, unread))))
     }
 
-    /// Returns what another replica sends.
+    /// Returns the body that another replica sends.
     pub(super) fn passed(passing: Passing) -> Self {
         Self(BodyKind::Passed(passing))
     }

@@ -8,8 +8,8 @@ use tokio::sync::{Notify, OwnedSemaphorePermit};
 
 use crate::serve::Permit;
 use crate::transport::panics::lock;
+use mcp_revisions_sansio::driver::Numbered;
 use mcp_revisions_sansio::server::Owner;
-use mcp_revisions_sansio::transport::Numbered;
 
 /// The open connections of a listener.
 #[derive(Default)]

@@ -81,8 +81,8 @@ impl CountingHandler {
 impl AnyHandler for CountingHandler {
     fn call(self: Arc<Self>, request: Event, peer: Peer) -> HandlerFuture {
         let is_own = peer.extension::<ListedTool>().is_some();
-        if let Event::Request(IncomingRequest { peer, .. })
-        | Event::CustomRequest(CustomRequest { peer, .. }) = &request
+        if let Event::Request(IncomingRequest { revision: peer, .. })
+        | Event::CustomRequest(CustomRequest { revision: peer, .. }) = &request
             && !is_own
         {
             *lock(&self.requests).entry(*peer).or_default() += 1;

@@ -13,7 +13,7 @@ use super::service::accepts_events;
 use super::text;
 use crate::serve::{ExchangeFacts, Outbox, ServerDriver, outbox};
 use crate::transport::spawn::spawn;
-use crate::{Headers, headers};
+use mcp_revisions_core::{Headers, headers};
 use mcp_revisions_sansio::server::{Looked, Owner};
 
 /// The parameter of the URI to POST to that names the session.
@@ -61,7 +61,7 @@ impl ServiceShared {
         let Some(id) = self.session_of_uri(head) else {
             return false;
         };
-        // A text that no header can hold is no id of a session.
+        // A text that no header can hold is not an id of a session.
         let id = HeaderValue::from_str(id).unwrap_or_else(|_| HeaderValue::from_static(""));
         head.headers.insert(headers::SESSION_ID, id);
         true

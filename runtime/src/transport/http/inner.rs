@@ -1,6 +1,6 @@
 //! The shared parts of all clones of a service: its server, its sessions, its listening clients, and suspended requests.
 
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use http::request::Parts;
@@ -16,16 +16,18 @@ use super::tools::CallerTools;
 use super::{Options, PeerAddress, Principal, text};
 use crate::Limits;
 use crate::backplane::{Memory, SessionRecord};
-use crate::errors::{self, Refusal};
-use crate::headers;
 use crate::serve::{
     AnyHandler, Budget, ByTicket, Handler, Permit, Replicas, Reservation, SUSPENDED_BYTES,
     ServerDriver, StoredSession, started, with_tasks,
 };
 use crate::transport::observe;
 use crate::transport::panics::lock;
+use crate::transport::spawn::spawn_if_possible;
+use mcp_revisions_core::headers;
+use mcp_revisions_sansio::driver::server::{with_loss_counter, with_tickets_of};
+use mcp_revisions_sansio::driver::unguessable;
+use mcp_revisions_sansio::errors::{self, Refusal};
 use mcp_revisions_sansio::server::{NewSession, Owner, Server, Sessions};
-use mcp_revisions_sansio::transport::unguessable;
 
 pub(super) struct ServiceShared {
     pub(super) server: Arc<Server>,
@@ -43,6 +45,8 @@ pub(super) struct ServiceShared {
     /// Those in which clients of the per-request lifecycle listen.
     listening: Mutex<Vec<Weak<ServerDriver>>>,
     pub(super) stages: Arc<Stages>,
+    /// Starts the task that looks for idle sessions.
+    looks: OnceLock<()>,
     pub(super) replica: Arc<Replica>,
     pub(super) me: Weak<Self>,
 }
@@ -80,6 +84,9 @@ const SUSPENDED: usize = 4;
 /// Time between two looks of a service that ends at its calls.
 const LOOK: Duration = Duration::from_millis(50);
 
+/// Time between two searches for idle sessions.
+const IDLE_LOOK: Duration = Duration::from_secs(1);
+
 /// For how long a session is safe that was used, however many others are opened.
 const SPARED: Duration = Duration::from_secs(60);
 
@@ -93,7 +100,8 @@ impl ServiceShared {
                 .unwrap_or_else(|| Arc::new(Memory::new()));
             let address = backplane.join(me.clone());
             // A replica that gets a ticket reads from it which replica keeps the request.
-            let of_replica = server.with_tickets_of(u32::from_str_radix(&address, 16).unwrap_or(0));
+            let of_replica =
+                with_tickets_of(server, u32::from_str_radix(&address, 16).unwrap_or(0));
             let own = || Budgets::new(&options, of_replica.limits());
             let shared = options.budgets.as_deref();
             let budgets = shared.map_or_else(own, |it| it.get_or_init(own).clone());
@@ -101,7 +109,7 @@ impl ServiceShared {
                 CountingHandler::new(observe::metrics::server::observed(Arc::new(handler), "tcp"));
             let losses = Arc::clone(&counted);
             let (server, start) =
-                started(of_replica.with_loss_counter(move |lost| losses.lost(lost)));
+                started(with_loss_counter(of_replica, move |lost| losses.lost(lost)));
             let replicas = Replicas {
                 backplane: Arc::clone(&backplane),
                 address: Arc::clone(&address),
@@ -125,13 +133,14 @@ impl ServiceShared {
                 server,
                 listening: Mutex::default(),
                 stages: Arc::default(),
+                looks: OnceLock::new(),
                 replica: Arc::new(Replica::new(backplane, address)),
                 me,
             }
         })
     }
 
-    /// Returns what the service is at.
+    /// Returns the counters of the service.
     pub(super) fn counters(&self) -> Counters {
         Counters {
             requests: lock(&self.counted.requests).clone(),
@@ -275,8 +284,24 @@ impl ServiceShared {
         }
     }
 
-    /// Ends sessions on which nothing was said for too long; without one there is nothing to look at.
-    pub(super) fn retire(&self) {
+    /// Ends sessions on which nothing was said for too long, now and each second from the first request on.
+    pub(super) fn retire_idle(&self) {
+        self.looks.get_or_init(|| {
+            let service = Weak::clone(&self.me);
+            spawn_if_possible(async move {
+                loop {
+                    tokio::time::sleep(IDLE_LOOK).await;
+                    let Some(service) = service.upgrade() else {
+                        return;
+                    };
+                    service.retire();
+                }
+            });
+        });
+        self.retire();
+    }
+
+    fn retire(&self) {
         let now = self.start.elapsed();
         let Some(since) = now.checked_sub(self.options.idle) else {
             return;
@@ -410,7 +435,7 @@ impl ServiceShared {
     }
 }
 
-/// Returns whose session a request opens: whom a layer names comes before where it came from.
+/// Returns the owner of the session that a request opens: the principal of a layer, else the address.
 pub(super) fn owner(parts: &Parts) -> Owner {
     if let Some(Principal(name)) = parts.extensions.get() {
         return Owner::Principal(name.as_str().into());

@@ -23,6 +23,7 @@ use mcp_revisions_sansio::server::Owner;
 
 /// Binds a listener to an address: `("127.0.0.1", 8080)` is reached from this machine only, `("0.0.0.0", 8080)` from every
 /// machine that can reach this one. Port 0 takes any that is free.
+/// Cancel safe.
 ///
 /// Allow the names by which clients reach the server: [`Options::allow_host`](super::Options::allow_host).
 ///
@@ -60,6 +61,7 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 }
 
 /// Serves HTTP/1.1 on a listener, on every path, for ever.
+/// Dropping the future closes all connections at once.
 ///
 /// A connection that cannot be taken, as when there are too many open files, does not end the others.
 pub async fn serve(listener: TcpListener, service: Service) {
@@ -67,6 +69,7 @@ pub async fn serve(listener: TcpListener, service: Service) {
 }
 
 /// Serves HTTP/1.1 on a listener until `stop` is over, and what is at work then is done.
+/// Dropping the future closes all connections at once.
 ///
 /// From then on the [readiness](Options::with_readiness) is 503, while calls are served for the time of
 /// [`Options::with_lame_duck`]. Then new calls get status 503, and so do requests for the [health](Options::with_health) of the
@@ -109,6 +112,7 @@ fn serve_ours(
 
 /// Serves layers around a service on a listener as [`serve_until`] serves the service, which is drained as it is there: an
 /// `axum::Router` with the service in it, whose middleware adds a [`Principal`](super::Principal).
+/// Dropping the future closes all connections at once.
 pub async fn serve_layered<S, B>(
     listener: TcpListener,
     layers: S,
@@ -131,6 +135,7 @@ pub async fn serve_layered<S, B>(
 /// [`PeerAddress`](super::PeerAddress) and the [`PeerConnection`](super::PeerConnection) of their connection. The service refuses
 /// calls itself once `stop` is over; requests that come before that are waited for. Connections that are open after `grace` are
 /// closed.
+/// Dropping the future closes all connections at once.
 ///
 /// A [`Service`] in it is not drained: use [`serve_layered`] for that.
 pub async fn serve_service<S, B>(

@@ -7,13 +7,13 @@
 //!
 //! ```no_run
 //! use mcp_revisions::sansio::server::{IncomingRequest, Profile, Server};
-//! use mcp_revisions::{Revision, http, serve::Peer, v2025_11_25 as mcp};
+//! use mcp_revisions::{Revision, http, serve::Peer, core::v2025_11_25 as mcp};
 //!
 //! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 //! let profile = Profile::new(&mcp::Implementation::new("empty", mcp_revisions::args::Version("1.0")), &mcp::ServerCapabilities::new());
 //! let server = Server::new(Revision::V2025_11_25, profile)?;
 //! let service = http::Service::new(server, |call: IncomingRequest, _: Peer| async move {
-//!     Err(mcp_revisions::errors::invalid_params(call.method).error)
+//!     Err(mcp_revisions::sansio::errors::invalid_params(call.method).error)
 //! });
 //! // To be reached from other machines, bind another address, and allow the names that the server is reached by.
 //! let listener = http::bind(("127.0.0.1", 8080)).await?;
@@ -70,6 +70,8 @@ pub use intake::{Received, received};
 pub use listener::{Drain, bind, serve, serve_layered, serve_service, serve_until};
 pub use options::Options;
 use options::ParamCheck;
+#[doc(hidden)]
+pub use service::Responding;
 pub use service::Service;
 #[doc(hidden)]
 pub use tools::ListedTool;

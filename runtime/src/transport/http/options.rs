@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use mcp_revisions_sansio::params::Learned;
+use mcp_revisions_sansio::driver::params::Learned;
 use mcp_wire::Json;
 
 use super::guard::ResourceGuard;
@@ -57,7 +57,7 @@ pub struct Options {
     pub(super) guard: Option<Arc<ResourceGuard>>,
 }
 
-/// Returns what an operator reads of a service that takes calls.
+/// Returns the text for operators about a service that takes calls.
 type HealthReport = dyn Fn() -> String + Send + Sync;
 
 /// Returns the group that a tool is of, by its name.
@@ -159,7 +159,7 @@ impl Options {
 
     /// Sets how long the head and the body of a request may take; 30 and 60 seconds by default.
     #[must_use]
-    pub fn with_read_times(mut self, head: Duration, body: Duration) -> Self {
+    pub fn with_read_timeouts(mut self, head: Duration, body: Duration) -> Self {
         (self.head_time, self.body_time) = (head, body);
         self
     }
@@ -167,7 +167,7 @@ impl Options {
     /// Sets how long [`serve`](super::serve) waits for a client that reads nothing of its answer before it closes the connection;
     /// 30 seconds by default.
     #[must_use]
-    pub fn with_write_time(mut self, time: Duration) -> Self {
+    pub fn with_write_timeout(mut self, time: Duration) -> Self {
         self.write_time = time;
         self
     }
@@ -202,7 +202,7 @@ impl Options {
 
     /// Sets how many connections [`serve`](super::serve) keeps open from one address; a quarter of all by default. Raise it where a
     /// proxy has one address for all its clients. Where an address has as many, its longest idle connection makes room, one
-    /// without a call; a stream that waits for changes is no call. Without one, the new connection gets status 503.
+    /// without a call; a stream that waits for changes is not a call. Without one, the new connection gets status 503.
     #[must_use]
     pub fn with_connections_per_address(mut self, connections: usize) -> Self {
         self.connections_per_address = Some(connections);
@@ -309,7 +309,7 @@ impl Options {
         self
     }
 
-    /// Returns how long a service takes calls after its stop signal.
+    /// Returns the time that a service takes calls after its stop signal.
     #[must_use]
     pub fn lame_duck(&self) -> Duration {
         self.lame_duck

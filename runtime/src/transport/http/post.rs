@@ -7,7 +7,7 @@ use http::request::Parts;
 use http::{HeaderValue, Response, StatusCode};
 use mcp_revisions_core::Lifecycle;
 use mcp_wire::envelope::write;
-use mcp_wire::{ErrorObject, MessageKind, Peeked, RawId, RequestId};
+use mcp_wire::{ErrorObject, Json, MessageKind, Peeked, RawId, RequestId};
 
 use super::answers::{HttpResult, events, json, refusal, refused, status};
 use super::body::{Events, HangUp, LastWord};
@@ -17,8 +17,9 @@ use crate::backplane::EventId;
 use crate::serve::{
     ExchangeFacts, OutboxItem, OutboxQueue, Permit, QueueItem, ServerDriver, TextOutcome, outbox,
 };
-use crate::{Headers, headers};
+use crate::transport::observe;
 use mcp_revisions_core::Negotiation;
+use mcp_revisions_core::{Headers, headers};
 use mcp_revisions_sansio::server::{Looked, Owner};
 
 impl ServiceShared {
@@ -150,6 +151,15 @@ impl ServiceShared {
 const NO_REQUEST: &str =
     "no request of this server waits for this answer, or the answer is not a message";
 
+/// Returns the message of the error that a text is.
+fn reason(text: &str) -> String {
+    let answer = Json::from_text(text).ok();
+    let error = answer.and_then(|answer| answer.get("error"));
+    error
+        .and_then(|error| error.read_member("message"))
+        .unwrap_or_default()
+}
+
 /// Returns whether a message without a session belongs to a call that was open before the service closed, or asks about a task.
 fn belongs_to_open_call(message: &Peeked<'_>) -> bool {
     let method = message.method.as_deref();
@@ -178,6 +188,9 @@ async fn worked_on(
             }
             let code = StatusCode::from_u16(text.status).unwrap_or(StatusCode::OK);
             if !text.body.is_empty() {
+                if code == StatusCode::BAD_REQUEST {
+                    observe::refused(code.as_u16(), &reason(&text.body));
+                }
                 json(code, text.body, unread)
             } else if code == StatusCode::BAD_REQUEST {
                 refused(code, NO_REQUEST)

@@ -14,11 +14,12 @@ use super::agreement::agree;
 use super::body::HangUp;
 use super::inner::ServiceShared;
 use super::tools::{Identity, ListedTool};
-use crate::errors::{self, Refusal};
-use crate::methods;
 use crate::serve::{ExchangeFacts, QueueItem, TextOutcome, outbox};
-use crate::{Headers, headers};
-use mcp_revisions_sansio::params::{self, Learned};
+use mcp_revisions_core::methods;
+use mcp_revisions_core::{Headers, headers};
+use mcp_revisions_sansio::driver::params::{self, Learned};
+use mcp_revisions_sansio::driver::server::name_for;
+use mcp_revisions_sansio::errors::{self, Refusal};
 use mcp_revisions_sansio::server::Owner;
 
 /// Maximum number of pages of tools that are asked for.
@@ -46,9 +47,9 @@ fn params_say_one_thing(headers: &HeaderMap) -> Result<(), Box<Refusal>> {
 }
 
 impl ServiceShared {
-    /// Returns what a client's revision calls a method of the application.
+    /// Returns the name of an application's method in a client's revision.
     fn called(&self, method: &'static str, peer: Revision) -> &'static str {
-        self.server.name_for(peer, method)
+        name_for(&self.server, peer, method)
     }
 
     /// Refuses a per-request call of a tool whose headers differ from its arguments.

@@ -1,10 +1,7 @@
 //! The service: which requests are taken, and what of them is an operation on a session.
 
 use std::convert::Infallible;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use http::header::{ACCEPT, ALLOW, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
@@ -16,17 +13,17 @@ use super::answers::{HttpResult, allowed, events, exposed, plain, refusal, refus
 use super::body::Events;
 use super::counters::Counters;
 use super::inner::{ServiceShared, owner};
-use super::intake::{self, Received, UnreadBody, received};
+use super::intake::{self, Received, UnreadBody};
 use super::listener::Drain;
 use super::stage::Stage;
 use super::{Body, Options, text};
 use crate::backplane::{EventId, Unavailable};
-use crate::errors::Refusal;
-use crate::headers;
 use crate::serve::{Handler, Outbox, Permit, ServerDriver, outbox};
 use crate::transport::spawn::{Boxed, boxed};
+use mcp_revisions_core::headers;
+use mcp_revisions_sansio::driver::quotable;
+use mcp_revisions_sansio::errors::Refusal;
 use mcp_revisions_sansio::server::{Owner, Server};
-use mcp_revisions_sansio::transport::quotable;
 
 /// A server as a tower service; clones serve the same sessions.
 #[derive(Clone)]
@@ -72,14 +69,9 @@ impl Service {
 
     /// Waits until no call is open: neither one that came here, nor one that another replica has passed here, that is
     /// suspended, or that is a task. Call it after [`close`](Self::close), with a limit of your own.
+    /// Cancel safe.
     pub async fn drained(&self) {
         self.inner.drained().await;
-    }
-
-    /// Ends sessions on which nothing was said for longer than [`Options::with_idle_timeout`] allows. Each request does so, too;
-    /// call it now and then if what is kept for a session matters while there are none.
-    pub fn end_idle_sessions(&self) {
-        self.inner.retire();
     }
 
     /// Ends every session, with its streams and calls.
@@ -87,7 +79,7 @@ impl Service {
         self.inner.end_sessions();
     }
 
-    /// Returns what the service is at: for metrics.
+    /// Returns the counters of the service, for metrics.
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.inner.counters()
@@ -96,6 +88,15 @@ impl Service {
     /// Ends every stream, every call with an error, and the sessions that no other replica can run: before the process ends.
     pub fn leave(&self) {
         self.inner.leave_sessions();
+    }
+
+    /// Responds to a request whose body is of one type: this is compiled here, for all servers.
+    #[doc(hidden)]
+    #[inline(never)]
+    #[must_use]
+    pub fn respond(&self, request: Request<Received>) -> Responding {
+        let (inner, (head, body)) = (Arc::clone(&self.inner), request.into_parts());
+        boxed(async move { Ok(inner.handle(head, body).await) })
     }
 }
 
@@ -122,37 +123,42 @@ impl Drain for Service {
     }
 }
 
-impl<B> tower_service::Service<Request<B>> for Service
-where
-    B: http_body::Body + Send + 'static,
-    B::Data: Send,
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
-    type Response = Response<Body>;
-    type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+/// Makes a tower service of a type with `respond(&self, Request<Received>) -> Responding`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! tower_service {
+    ($service:ty) => {
+        impl<B> ::tower_service::Service<::http::Request<B>> for $service
+        where
+            B: ::http_body::Body + Send + 'static,
+            B::Data: Send,
+            B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+        {
+            type Response = ::http::Response<$crate::http::Body>;
+            type Error = std::convert::Infallible;
+            type Future = $crate::http::Responding;
 
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
+            fn poll_ready(
+                &mut self,
+                _: &mut std::task::Context<'_>,
+            ) -> std::task::Poll<Result<(), std::convert::Infallible>> {
+                std::task::Poll::Ready(Ok(()))
+            }
 
-    fn call(&mut self, request: Request<B>) -> Self::Future {
-        let (head, body) = request.into_parts();
-        Arc::clone(&self.inner).respond(head, received(body))
-    }
+            fn call(&mut self, request: ::http::Request<B>) -> Self::Future {
+                self.respond(request.map($crate::http::received))
+            }
+        }
+    };
 }
 
-impl ServiceShared {
-    /// Responds to a request whose body is of one type: this is compiled here, for all servers.
-    #[inline(never)]
-    fn respond(
-        self: Arc<Self>,
-        head: Parts,
-        body: Received,
-    ) -> Boxed<'static, Result<Response<Body>, Infallible>> {
-        boxed(async move { Ok(self.handle(head, body).await) })
-    }
+/// The future of the response of a tower service.
+#[doc(hidden)]
+pub type Responding = Boxed<'static, Result<Response<Body>, Infallible>>;
 
+tower_service!(Service);
+
+impl ServiceShared {
     async fn handle(self: Arc<Self>, mut head: Parts, body: Received) -> Response<Body> {
         if self.options.health.as_deref() == Some(head.uri.path()) {
             let reporter = self.options.health_report.as_ref();
@@ -190,7 +196,7 @@ impl ServiceShared {
         exposed(reader, response)
     }
 
-    /// Returns why a balancer is to send requests elsewhere, if it is. Without the backplane, clients without sessions are
+    /// Returns the reason why a balancer is to send requests elsewhere, if it is. Without the backplane, clients without sessions are
     /// served.
     fn is_ready(&self) -> Result<(), &'static str> {
         let needs_sessions = || !self.server.served().has(Lifecycle::PerRequest);
@@ -218,7 +224,7 @@ impl ServiceShared {
     }
 
     pub(super) async fn admitted(self: &Arc<Self>, head: Parts, body: Received) -> Response<Body> {
-        self.retire();
+        self.retire_idle();
         let answered = match head.method {
             Method::POST => self.message(head, body).await,
             Method::GET if self.opens_only_stream(&head) => self.open_only_stream(&head).await,
@@ -297,7 +303,7 @@ impl ServiceShared {
         match length.filter(|length| *length > limit) {
             None => Ok(()),
             Some(length) => {
-                let too_large = crate::errors::message_too_large(length, limit);
+                let too_large = mcp_revisions_sansio::errors::message_too_large(length, limit);
                 Err(refusal(None, &too_large).into())
             }
         }
@@ -326,7 +332,10 @@ impl ServiceShared {
             Ok(Ok(read)) => return Ok(read),
             Ok(Err(UnreadBody::TooLarge)) => {
                 let bytes = limit.saturating_add(1);
-                refusal(None, &crate::errors::message_too_large(bytes, limit))
+                refusal(
+                    None,
+                    &mcp_revisions_sansio::errors::message_too_large(bytes, limit),
+                )
             }
             Ok(Err(UnreadBody::BrokenOff)) => {
                 refused(StatusCode::BAD_REQUEST, "the body broke off")

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::Principal;
 use crate::transport::panics::lock;
-use mcp_revisions_sansio::params::Learned;
+use mcp_revisions_sansio::driver::params::Learned;
 
 /// Time that a list of tools holds.
 const KEPT: Duration = Duration::from_secs(60);
@@ -57,7 +57,7 @@ struct Known {
 }
 
 impl CallerTools {
-    /// Returns what was learned for an identity.
+    /// Returns the tools that were listed for an identity.
     ///
     /// # Errors
     /// Returns the list of a caller. An old or empty one means that the handlers are to be asked.

@@ -41,7 +41,8 @@ fn reported(count: &AtomicU64) -> Option<u64> {
     (count <= EACH || count.is_power_of_two()).then_some(count)
 }
 
-pub(super) fn server_waited_for(status: u16, pause: std::time::Duration) {
+/// Reports that a server wants to be left alone, by this status, and how long a request waits for it.
+pub(crate) fn server_waited_for(status: u16, pause: std::time::Duration) {
     tracing::warn!(
         status,
         ?pause,
@@ -49,7 +50,8 @@ pub(super) fn server_waited_for(status: u16, pause: std::time::Duration) {
     );
 }
 
-pub(super) fn event_without_end(is_taken: bool) {
+/// Reports an event of a server that does not end.
+pub(crate) fn event_without_end(is_taken: bool) {
     let fate = if is_taken {
         "its message is whole, and is taken"
     } else {
@@ -58,14 +60,16 @@ pub(super) fn event_without_end(is_taken: bool) {
     tracing::warn!("an event of the server has no blank line at its end for 30 s: {fate}");
 }
 
-pub(super) fn session_stream_given_up(why: &str) {
+/// Reports that a client listens no longer to a session of its server, and why.
+pub(crate) fn session_stream_given_up(why: &str) {
     tracing::warn!(
         why,
         "the stream of a session ended, and is not opened again: changes of the server are not heard any more"
     );
 }
 
-pub(super) fn sign_in_not_stored(why: &str) {
+/// Reports that the tokens of a sign-in are not stored, and why: they last until this process ends.
+pub(crate) fn sign_in_not_stored(why: &str) {
     tracing::warn!(
         why,
         "the tokens of a sign-in are not stored: they last until this process ends"
@@ -76,7 +80,8 @@ pub(super) fn session_taken_over(session: &str) {
     tracing::info!(session, "a session goes on here: its replica is gone");
 }
 
-pub(super) fn entry_left_out(kind: &'static str, name: &str) {
+/// Reports that a listed entry is left out, because one of its name is registered.
+pub(crate) fn entry_left_out(kind: &'static str, name: &str) {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     if let Some(count) = reported(&COUNT) {
         let name = shortened(name);
@@ -85,14 +90,16 @@ pub(super) fn entry_left_out(kind: &'static str, name: &str) {
     }
 }
 
-pub(super) fn replica_silent(address: &str) {
+/// Reports that a replica is there and does not answer: what waits for it ends.
+pub(crate) fn replica_silent(address: &str) {
     tracing::warn!(
         address,
         "a replica is there and does not answer: requests that were passed to it end"
     );
 }
 
-pub(super) fn replica_not_understood(address: &str, kind: &str, version: u32) {
+/// Reports that a message of another replica cannot be read.
+pub(crate) fn replica_not_understood(address: &str, kind: &str, version: u32) {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     if let Some(count) = reported(&COUNT) {
         let kind = shortened(kind);

@@ -9,8 +9,6 @@ use ::metrics::{Label, SharedString, counter, gauge, histogram};
 use mcp_revisions_core::Revision;
 use mcp_wire::{ErrorObject, Json};
 
-use mcp_revisions_sansio::Answer;
-
 /// The label value of a method that no revision has.
 const OTHER: &str = "_OTHER";
 
@@ -55,7 +53,7 @@ impl Operation {
     }
 
     fn is_tool_error(&self, result: &Json) -> bool {
-        self.method == crate::methods::TOOLS_CALL
+        self.method == mcp_revisions_core::methods::TOOLS_CALL
             && result.text().contains(r#""isError""#)
             && result.get("isError").is_some_and(|it| it.text() == "true")
     }
@@ -87,17 +85,17 @@ impl ClientOperation {
         Self(Some(operation))
     }
 
-    /// Records how long the request took, and what it came to, in the revision that was spoken if that is known.
-    pub fn end(mut self, answer: &Answer, spoken: Option<Revision>) {
+    /// Records how long the request took, its result, or its error, which is `None` if no answer of the server arrived, and the
+    /// revision that was spoken if that is known.
+    pub fn end(mut self, answer: Result<&Json, Option<&ErrorObject>>, spoken: Option<Revision>) {
         if let Some(mut operation) = self.0.take() {
             if let Some(spoken) = spoken {
                 operation.spoken(spoken);
             }
             let error = match answer {
-                Answer::Result(result) => operation.error(Ok(result)),
-                Answer::InputRequired(_) => None,
-                Answer::Error(error) => operation.error(Err(error)),
-                Answer::Failed(_) => Some("failed".into()),
+                Ok(result) => operation.error(Ok(result)),
+                Err(Some(error)) => operation.error(Err(error)),
+                Err(None) => Some("failed".into()),
             };
             operation.end(error);
         }
@@ -131,7 +129,8 @@ pub(super) fn backplane(is_available: bool) {
     }
 }
 
-pub(super) fn set_levels(levels: &[(&'static str, usize)]) {
+/// Sets the numbers of a service that are measured when they are read, by the names of their metrics.
+pub(crate) fn set_levels(levels: &[(&'static str, usize)]) {
     for (name, level) in levels {
         gauge!(*name).set(*level as f64);
     }

@@ -2,13 +2,13 @@
 
 pub(super) fn refused(_: u16, _: &str) {}
 
-pub(super) fn server_waited_for(_: u16, _: std::time::Duration) {}
+pub(crate) fn server_waited_for(_: u16, _: std::time::Duration) {}
 
-pub(super) fn event_without_end(_: bool) {}
+pub(crate) fn event_without_end(_: bool) {}
 
-pub(super) fn session_stream_given_up(_: &str) {}
+pub(crate) fn session_stream_given_up(_: &str) {}
 
-pub(super) fn sign_in_not_stored(_: &str) {}
+pub(crate) fn sign_in_not_stored(_: &str) {}
 
 pub(super) fn session_taken_over(_: &str) {}
 
@@ -18,8 +18,8 @@ pub(super) fn notification_dropped(_: &str) {}
 
 pub(super) fn message_dropped(_: &str) {}
 
-pub(super) fn replica_silent(_: &str) {}
+pub(crate) fn replica_silent(_: &str) {}
 
-pub(super) fn replica_not_understood(_: &str, _: &str, _: u32) {}
+pub(crate) fn replica_not_understood(_: &str, _: &str, _: u32) {}
 
-pub(super) fn entry_left_out(_: &'static str, _: &str) {}
+pub(crate) fn entry_left_out(_: &'static str, _: &str) {}

@@ -1,7 +1,7 @@
 //! The stand-in for metrics, without feature `metrics`.
 
 use mcp_revisions_core::Revision;
-use mcp_revisions_sansio::Answer;
+use mcp_wire::{ErrorObject, Json};
 
 /// A request to a server, of which nothing is recorded.
 #[doc(hidden)]
@@ -15,7 +15,7 @@ impl ClientOperation {
     }
 
     /// Records nothing.
-    pub fn end(self, _: &Answer, _: Option<Revision>) {}
+    pub fn end(self, _: Result<&Json, Option<&ErrorObject>>, _: Option<Revision>) {}
 }
 
 pub(super) fn refused(_: u16) {}
@@ -26,7 +26,7 @@ pub(super) fn session_taken_over() {}
 
 pub(super) fn backplane(_: bool) {}
 
-pub(super) fn set_levels(_: &[(&'static str, usize)]) {}
+pub(crate) fn set_levels(_: &[(&'static str, usize)]) {}
 
 /// The metrics of a server: none.
 pub(crate) mod server {

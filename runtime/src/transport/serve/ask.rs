@@ -14,7 +14,7 @@ pub(super) async fn ask(
     method: &str,
     params: Option<&Json>,
 ) -> Result<Json, ErrorObject> {
-    let gone = || crate::errors::internal("the client is gone").error;
+    let gone = || mcp_revisions_sansio::errors::internal("the client is gone").error;
     let call = about.map(|(call, _)| call);
     if call.is_some() {
         driver.wait_until_found().await;
@@ -31,7 +31,10 @@ pub(super) async fn ask(
             }
         }
         Err(Fate::Refused(error)) => Err(*error),
-        Err(Fate::NeedsAdapter(needs)) => Err(crate::errors::internal(&needs.to_string()).error),
+        Err(Fate::RequiresState(needs)) => {
+            let why = format!("the request {needs}");
+            Err(mcp_revisions_sansio::errors::internal(&why).error)
+        }
         Err(_) => Err(gone()),
     }
 }

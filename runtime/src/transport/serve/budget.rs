@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use crate::errors::{self, Refusal};
 use crate::transport::panics::lock;
+use mcp_revisions_sansio::errors::{self, Refusal};
 use mcp_revisions_sansio::server::Owner;
 
 /// The budget of all clients together for something, in bytes or in connections.
@@ -54,7 +54,7 @@ impl Budget {
         }
     }
 
-    /// Returns what is taken of it.
+    /// Returns the amount that is taken of it.
     pub(crate) fn amount(&self) -> usize {
         lock(&self.taken).all
     }
@@ -87,7 +87,7 @@ impl fmt::Display for Full {
 }
 
 impl Share {
-    /// Returns whose it is.
+    /// Returns its owner.
     pub(crate) fn owner(&self) -> &Owner {
         &self.owner
     }
@@ -137,7 +137,7 @@ impl Permit {
         Ok(())
     }
 
-    /// Returns how much it is.
+    /// Returns its amount.
     pub(crate) fn amount(&self) -> usize {
         self.amount
     }

@@ -97,8 +97,9 @@ impl Peer {
         let message = self.message(true, method, params);
         let (peer, has_params) = (self.without_layers(), params.is_some());
         let name = method.to_owned();
-        self.layers.run(message, move |params| async move {
-            peer.asked(&name, params_to_send(&params, has_params)).await
+        self.layers.run(message, move |message| {
+            let (peer, name, params) = (peer.clone(), name.clone(), message.into_params());
+            async move { peer.asked(&name, params_to_send(&params, has_params)).await }
         })
     }
 }
@@ -138,10 +139,13 @@ impl Session {
         let message = self.message(true, method, params);
         let (session, has_params) = (self.without_layers(), params.is_some());
         let name = method.to_owned();
-        self.layers.run(message, move |params| async move {
-            session
-                .asked(&name, params_to_send(&params, has_params))
-                .await
+        self.layers.run(message, move |message| {
+            let (session, name, params) = (session.clone(), name.clone(), message.into_params());
+            async move {
+                session
+                    .asked(&name, params_to_send(&params, has_params))
+                    .await
+            }
         })
     }
 }

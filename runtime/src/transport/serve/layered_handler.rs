@@ -9,32 +9,40 @@ use mcp_revisions_sansio::server::{
 use mcp_wire::{Direction, ErrorObject, Json};
 
 use super::{Handler, Peer, Session};
-use crate::errors::Refusal;
-use crate::layer::{LayerMessage, Layers};
+use crate::layer::{LayerMessage, Layers, MessageOutcome};
 use crate::transport::spawn::Boxed;
+use mcp_revisions_sansio::errors::Refusal;
 
 impl Layers {
-    /// Passes a request of a client through the layers, to `last`. Messages of its peer pass them, too.
+    /// Passes a request of a client through the layers, to `last`, which is called each time that the innermost layer forwards it.
     pub fn request<M, A>(
         &self,
         mut call: IncomingRequest<M>,
         peer: Peer,
-        last: impl FnOnce(IncomingRequest<M>, Peer) -> A + Send + 'static,
+        last: impl Fn(IncomingRequest<M>, MessageOutcome) -> A + Send + Sync + 'static,
     ) -> Boxed<'static, Result<Json, ErrorObject>>
     where
-        M: Clone + Into<Cow<'static, str>> + Send + 'static,
+        M: Clone + Into<Cow<'static, str>> + Send + Sync + 'static,
         A: Future<Output = Result<Json, ErrorObject>> + Send + 'static,
     {
         let params = std::mem::take(&mut call.params);
+        let session = peer.session();
         let message =
             LayerMessage::new(Direction::ClientToServer, true, call.method.clone(), params)
-                .with_sender(Some(call.peer), Some(Arc::clone(&call.caller)))
-                .of_client(Some(peer.clone()), peer.session());
-        let layered = peer.with_layers(self);
-        self.run(message, move |params| {
-            call.params = params;
-            last(call, layered)
+                .with_sender(Some(call.revision), Some(Arc::clone(&call.caller)))
+                .of_client(Some(peer), session);
+        self.run(message, move |message| {
+            let outcome = message.outcome();
+            let mut forwarded = call.clone();
+            forwarded.params = message.into_params();
+            last(forwarded, outcome)
         })
+    }
+
+    /// Returns a client whose notifications and requests pass the layers.
+    #[must_use]
+    pub fn around_peer(&self, peer: Peer) -> Peer {
+        peer.with_layers(self)
     }
 
     /// Returns a session whose notifications and requests pass the layers.
@@ -58,7 +66,7 @@ impl Layers {
         let params = std::mem::take(&mut notice.params);
         let method = notice.method.clone();
         let message = LayerMessage::new(Direction::ClientToServer, false, method, params)
-            .with_sender(Some(notice.peer), None)
+            .with_sender(Some(notice.revision), None)
             .of_client(None, session.clone());
         let layered = session.with_layers(self);
         self.pass_soon(message, move |params| {
@@ -108,12 +116,14 @@ impl<H: Handler> Handler for LayeredHandler<H> {
         if self.layers.is_empty() {
             return self.handler.call(call, peer).await;
         }
-        let handler = Arc::clone(&self.handler);
-        let answer = self
-            .layers
-            .request(call, peer, move |call, peer| async move {
-                handler.call(call, peer).await
-            });
+        let (handler, layered) = (
+            Arc::clone(&self.handler),
+            self.layers.around_peer(peer.clone()),
+        );
+        let answer = self.layers.request(call, peer, move |call, _| {
+            let (handler, peer) = (Arc::clone(&handler), layered.clone());
+            async move { handler.call(call, peer).await }
+        });
         answer.await
     }
 
@@ -121,12 +131,14 @@ impl<H: Handler> Handler for LayeredHandler<H> {
         if self.layers.is_empty() {
             return self.handler.custom_request(call, peer).await;
         }
-        let handler = Arc::clone(&self.handler);
-        let answer = self
-            .layers
-            .request(call, peer, move |call, peer| async move {
-                handler.custom_request(call, peer).await
-            });
+        let (handler, layered) = (
+            Arc::clone(&self.handler),
+            self.layers.around_peer(peer.clone()),
+        );
+        let answer = self.layers.request(call, peer, move |call, _| {
+            let (handler, peer) = (Arc::clone(&handler), layered.clone());
+            async move { handler.custom_request(call, peer).await }
+        });
         answer.await
     }
 

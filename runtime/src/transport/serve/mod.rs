@@ -9,7 +9,7 @@ mod connection;
 mod driver;
 pub(crate) mod event;
 mod layered;
-pub(crate) mod layered_handler;
+mod layered_handler;
 mod outbox;
 #[cfg_attr(not(feature = "server-http"), path = "without_http.rs")]
 mod over_http;
@@ -27,7 +27,8 @@ use mcp_revisions_core::{Loss, Revision};
 use mcp_wire::{ErrorObject, Json, RequestId};
 
 use crate::Limits;
-use crate::errors::Refusal;
+use mcp_revisions_sansio::driver::server::{leave_out, tell_losses};
+use mcp_revisions_sansio::errors::Refusal;
 use mcp_revisions_sansio::server::{AppProfile, LogLevel, Owner, Server};
 use mcp_revisions_sansio::{
     Caller, CustomNotification, CustomRequest, Event, Fate, Ignored, IncomingRequest, Notification,
@@ -41,6 +42,7 @@ use ask::ask;
 pub(crate) use budget::{Budget, Full, Permit, Reservation, SUSPENDED_BYTES, Share};
 pub use connection::PeerConnection;
 pub(crate) use driver::{ByTicket, ServerDriver, StoredSession, TextOutcome};
+pub use layered_handler::LayeredHandler;
 pub(crate) use outbox::{Outbox, OutboxItem, OutboxQueue, QueueItem, outbox};
 use over_http::RequestParts;
 pub(crate) use replicas::{Replicas, is_unguessable};
@@ -56,9 +58,9 @@ pub(crate) fn started(server: Server) -> (Arc<Server>, Instant) {
     )
 }
 
-/// Handles the calls of clients, in the application's revision.
+/// The handler of the calls of clients, in the application's revision.
 ///
-/// Any `async` function from [`IncomingRequest`] and [`Peer`] to a result is one.
+/// Each `async` function from [`IncomingRequest`] and [`Peer`] to a result is one.
 pub trait Handler: Send + Sync + 'static {
     /// Answers a call.
     fn call(
@@ -75,7 +77,8 @@ pub trait Handler: Send + Sync + 'static {
         peer: Peer,
     ) -> impl Future<Output = Result<Json, ErrorObject>> + Send {
         drop(peer);
-        let refusal = crate::errors::method_not_found(&call.method, call.peer.lifecycle());
+        let refusal =
+            mcp_revisions_sansio::errors::method_not_found(&call.method, call.revision.lifecycle());
         std::future::ready(Err(refusal.error))
     }
 
@@ -95,7 +98,7 @@ pub trait Handler: Send + Sync + 'static {
     ) -> impl Future<Output = Result<AppProfile, Box<Refusal>>> + Send {
         drop((caller, session));
         let why = "the handlers of a late server have no application for its clients";
-        std::future::ready(Err(crate::errors::internal(why)))
+        std::future::ready(Err(mcp_revisions_sansio::errors::internal(why)))
     }
 
     /// Takes note of a notification of a session.
@@ -129,19 +132,19 @@ where
     }
 }
 
-/// The answer of a handler, on its way.
+/// The future of a handler's answer.
 pub(crate) type HandlerFuture = Boxed<'static, Result<Json, ErrorObject>>;
 
-/// The application of a client, on its way.
+/// The future of a client's application.
 pub(crate) type AppFuture = Boxed<'static, Result<AppProfile, Box<Refusal>>>;
 
-/// A [`Handler`] as transports keep it: of any type, so that they are compiled once.
+/// A [`Handler`] of any type, so that transports are compiled once.
 pub(crate) trait AnyHandler: Send + Sync {
     /// Answers a request.
     fn call(self: Arc<Self>, request: Event, peer: Peer) -> HandlerFuture;
     /// Returns the application that serves a client.
     fn application(self: Arc<Self>, caller: Arc<Caller>, session: Session) -> AppFuture;
-    /// Takes note of any other event.
+    /// Handles any other event.
     fn note(&self, event: Event, session: Session);
     /// Takes a message of another replica, if it is about a task; false if not.
     fn takes(&self, message: &[u8]) -> bool {
@@ -173,7 +176,7 @@ impl<H: Handler> AnyHandler for H {
                 Box::pin(async move { self.custom_request(call, peer).await })
             }
             _ => {
-                let why = crate::errors::internal("the event is not a request");
+                let why = mcp_revisions_sansio::errors::internal("the event is not a request");
                 Box::pin(std::future::ready(Err(why.error)))
             }
         }
@@ -244,6 +247,7 @@ pub struct Session {
 impl Peer {
     /// Sends a notification about the call, such as its progress; over HTTP the answer then becomes a stream. One that the
     /// peer did not ask for, or does not have, is not sent; the fate says so.
+    /// If the future is dropped, it may not be sent.
     pub async fn notify(&self, method: &str, params: Option<&Json>) -> Fate {
         self.notified(method, params).await
     }
@@ -258,7 +262,7 @@ impl Peer {
                 return task.notify(method, params).await;
             }
             if let Some(task) = &self.task
-                && method == crate::methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED
+                && method == mcp_revisions_core::methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED
             {
                 return task.acknowledge(self, params).await;
             }
@@ -312,6 +316,7 @@ impl Peer {
 
     /// Answers the call with a task, if its client takes one, and returns whether it has one now. The handler goes on: its
     /// result is kept for the client, and its requests reach the client in the words of tasks.
+    /// If the future is dropped, the call may have become a task.
     ///
     /// A client without tasks waits for the result, and so does one for whose task there is no room, unless it asked for
     /// a task.
@@ -333,6 +338,7 @@ impl Peer {
     }
 
     /// Sets the status message of the task that the call has become; without one, nothing is sent.
+    /// If the future is dropped, it may not be sent.
     pub async fn describe_task(&self, message: impl Into<String>) {
         if let Some(task) = self.task() {
             task.describe(message.into()).await;
@@ -344,7 +350,7 @@ impl Peer {
         self.task.as_ref()?.running()
     }
 
-    /// Returns how the client cancelled the call, or `None` if it did not. The future of the handler is dropped right after it
+    /// Returns the client's cancellation of the call, or `None` if it did not. The future of the handler is dropped right after it
     /// was cancelled: a guard in it can ask.
     #[must_use]
     pub fn cancellation(&self) -> Option<&Cancellation> {
@@ -385,6 +391,7 @@ impl Session {
     }
 
     /// Sends a request to the client outside of a call, which clients of per-request revisions cannot get.
+    /// Dropping the future withdraws the request.
     ///
     /// # Errors
     /// As [`Peer::ask`].
@@ -404,7 +411,7 @@ impl Session {
         boxed(async move {
             match self.driver.upgrade() {
                 Some(driver) => ask(&driver, None, method, params).await,
-                None => Err(crate::errors::internal("the client is gone").error),
+                None => Err(mcp_revisions_sansio::errors::internal("the client is gone").error),
             }
         })
     }
@@ -444,15 +451,14 @@ impl Session {
         losses: &[Loss],
     ) {
         if let Some(driver) = self.driver.upgrade() {
-            let server = driver.server();
-            server.tell_losses(method, peer, request, losses);
+            tell_losses(&driver.server(), method, peer, request, losses);
         }
     }
 
     /// Reports a message of the client that no handler can read.
     pub(crate) fn leave_out(&self, ignored: Ignored) {
         if let Some(driver) = self.driver.upgrade() {
-            driver.server().leave_out(ignored);
+            leave_out(&driver.server(), ignored);
         }
     }
 

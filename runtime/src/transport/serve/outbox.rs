@@ -86,7 +86,7 @@ impl Outbox {
         {
             Ok(permit) => (answer, permit),
             Err(full) => {
-                let refusal = crate::errors::too_much_unread(&full.to_string());
+                let refusal = mcp_revisions_sansio::errors::too_much_unread(&full.to_string());
                 (Err(refusal.error), None)
             }
         }
@@ -118,7 +118,7 @@ impl Outbox {
             Err(full) => {
                 let request = mcp_wire::peek(item.text.body.as_bytes());
                 let id = request.ok().and_then(|message| message.id?.to_id());
-                let refusal = crate::errors::too_much_unread(&full.to_string());
+                let refusal = mcp_revisions_sansio::errors::too_much_unread(&full.to_string());
                 item.text.body = write::error(id.as_ref(), &refusal.error);
             }
         }

@@ -21,7 +21,7 @@ impl Peer {
         self.facts.parts.as_ref()?.extensions.get()
     }
 
-    /// Returns what [`extension`](Self::extension) does; without feature `server-http`, there is none.
+    /// Returns the same as [`extension`](Self::extension); without feature `server-http`, there is none.
     pub(crate) fn inserted<T: Clone + Send + Sync + 'static>(&self) -> Option<&T> {
         self.extension()
     }
@@ -29,6 +29,6 @@ impl Peer {
     /// Returns the id of the session, over HTTP and in handshake revisions.
     #[must_use]
     pub fn session_id(&self) -> Option<&str> {
-        self.header(crate::headers::SESSION_ID)
+        self.header(mcp_revisions_core::headers::SESSION_ID)
     }
 }

@@ -12,7 +12,7 @@ pub(crate) struct Replicas {
     pub(crate) address: Arc<str>,
 }
 
-/// Returns whether a text can be an id that [`unguessable`](mcp_revisions_sansio::transport::unguessable) gave out; of others
+/// Returns whether a text can be an id that [`unguessable`](mcp_revisions_sansio::driver::unguessable) gave out; of others
 /// no store is asked.
 pub(crate) fn is_unguessable(text: &str) -> bool {
     text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())

@@ -22,18 +22,18 @@ pub(crate) use running::Running;
 use running::watched;
 
 use super::{AnyHandler, AppFuture, HandlerFuture, Peer, Replicas, Session, is_unguessable};
-use crate::errors::{self, Refusal};
-use crate::methods;
 use crate::transport::panics::{caught, lock};
 use crate::transport::spawn::{Boxed, boxed, later, spawn, spawn_if_possible};
-use mcp_revisions_sansio::server::{Owner, Server};
-use mcp_revisions_sansio::tasks::server::{
-    MemoryTasks, StartingTask, Task, TaskCount, TaskOptions, TaskStore, TaskStoreError, millis,
-    notified, now_ms,
+use mcp_revisions_core::methods;
+use mcp_revisions_sansio::driver::tasks::{
+    Form, StartingTask, Task, TaskCount, TaskOptions, TaskStore, TaskStoreError, has_own_tasks,
+    millis, notified, now_ms, task_created, task_options,
 };
-use mcp_revisions_sansio::tasks::{Form, TaskStatus};
-use mcp_revisions_sansio::transport::unguessable;
-use mcp_revisions_sansio::{Caller, Event, Fate};
+use mcp_revisions_sansio::driver::unguessable;
+use mcp_revisions_sansio::errors::{self, Refusal};
+use mcp_revisions_sansio::server::MemoryTasks;
+use mcp_revisions_sansio::server::{Owner, Server};
+use mcp_revisions_sansio::{Caller, Event, Fate, TaskStatus};
 
 /// Maximum number of times that a change is tried again after another one came before it.
 const TRIES: usize = 32;
@@ -88,7 +88,7 @@ pub(crate) fn with_tasks(
     server: &Arc<Server>,
     replicas: Option<Replicas>,
 ) -> Arc<dyn AnyHandler> {
-    let Some(options) = server.task_options().cloned() else {
+    let Some(options) = task_options(server).cloned() else {
         return handler;
     };
     let shared = replicas.as_ref().map(|it| it.backplane.tasks());
@@ -109,10 +109,10 @@ impl AnyHandler for Tasks {
         let server = Arc::clone(&peer.server);
         let has_tasks = |revision| server.tasks_for(revision).is_some();
         let call = match request {
-            Event::Request(call) if has_tasks(call.peer) => call,
+            Event::Request(call) if has_tasks(call.revision) => call,
             Event::CustomRequest(call)
-                if Form::of(call.peer).is_some_and(|form| form.has(&call.method))
-                    && has_tasks(call.peer) =>
+                if Form::of(call.revision).is_some_and(|form| form.has(&call.method))
+                    && has_tasks(call.revision) =>
             {
                 return Box::pin(async move {
                     let (driver, token) = (Arc::clone(&peer.driver), peer.token);
@@ -131,7 +131,7 @@ impl AnyHandler for Tasks {
         let handled = caught(handler.call(Event::Request(call), peer.clone()));
         Box::pin(async move {
             // Handlers with tasks of their own do not know that this client asked for one.
-            if server.has_own_tasks() {
+            if has_own_tasks(&server) {
                 start_if_asked(&peer).await?;
             }
             match handled.await {
@@ -240,7 +240,7 @@ impl Tasks {
         let gone = || errors::internal("the client is gone").error;
         let Some(StartingTask {
             wanted,
-            peer: revision,
+            revision,
             caller,
             method,
             in_use,
@@ -301,7 +301,7 @@ impl Tasks {
             id.clone(),
             later(Instant::now(), ttl),
         ));
-        let created = Server::task_created(&task, wanted.form);
+        let created = task_created(&task, wanted.form);
         let begun = peer.driver.begin_task(peer.token, created).await;
         let work = begun.ok_or_else(gone)?;
         unstarted.id = None;
@@ -444,7 +444,7 @@ async fn wait(mut changed: watch::Receiver<()>, interval: Duration) {
 /// The beginning of an owner that is a session.
 const SESSION: &str = "session:";
 
-/// Returns who may use the tasks of a peer: its principal, or its session; `None` if neither is known.
+/// Returns the owner of a peer's tasks: its principal, or its session; `None` if neither is known.
 fn owner_of(peer: &Peer, revision: Revision) -> Option<String> {
     if let Some(principal) = peer.driver.principal_of(peer.token) {
         return Some(format!("principal:{principal}"));
@@ -452,11 +452,13 @@ fn owner_of(peer: &Peer, revision: Revision) -> Option<String> {
     if revision.lifecycle() != Lifecycle::Handshake || !peer.driver.has_session() {
         return None;
     }
-    let id = peer.header(crate::headers::SESSION_ID).unwrap_or_default();
+    let id = peer
+        .header(mcp_revisions_core::headers::SESSION_ID)
+        .unwrap_or_default();
     Some(format!("{SESSION}{id}"))
 }
 
-/// Returns whose share a task takes that has no owner.
+/// Returns the address whose share a task without an owner takes.
 fn address_of(peer: &Peer) -> String {
     match peer.driver.owner() {
         Owner::Address(address) => format!("address:{address}"),

@@ -3,13 +3,13 @@
 //! ```no_run
 //! use mcp_revisions::mcp_wire::Json;
 //! use mcp_revisions::sansio::server::{IncomingRequest, Profile, Server};
-//! use mcp_revisions::{Revision, serve::Peer, stdio, v2025_11_25 as mcp};
+//! use mcp_revisions::{Revision, serve::Peer, stdio, core::v2025_11_25 as mcp};
 //!
 //! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 //! let profile = Profile::new(&mcp::Implementation::new("empty", mcp_revisions::args::Version("1.0")), &mcp::ServerCapabilities::new());
 //! let server = Server::new(Revision::V2025_11_25, profile)?;
 //! stdio::serve(server, |call: IncomingRequest, _: Peer| async move {
-//!     Err(mcp_revisions::errors::invalid_params(call.method).error)
+//!     Err(mcp_revisions::sansio::errors::invalid_params(call.method).error)
 //! })
 //! .await?;
 //! # Ok(())
@@ -29,7 +29,6 @@ use mcp_wire::one_line;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::errors;
 use crate::serve::{
     AnyHandler, Budget, ExchangeFacts, Handler, OutboxQueue, QueueItem, ServerDriver, outbox,
     started, with_tasks,
@@ -37,6 +36,8 @@ use crate::serve::{
 use crate::transport::line::read_line;
 use crate::transport::observe;
 use crate::transport::spawn::{Boxed, boxed, later, spawn};
+use mcp_revisions_sansio::driver::server::with_loss_counter;
+use mcp_revisions_sansio::errors;
 use mcp_revisions_sansio::server::{Owner, Server};
 use standard_input::StandardInput;
 use standard_output::StandardOutput;
@@ -73,6 +74,7 @@ impl LinesEnding<'_> {
 
 /// Serves standard input and output until the input ends. Open calls have 2 seconds from then on, and end with an error after
 /// that.
+/// Dropping the future ends the server at once: open calls get no response.
 ///
 /// # Errors
 /// Input that cannot be read, output that cannot be written, and last answers that the client does not read.
@@ -83,6 +85,7 @@ pub async fn serve(server: Server, handler: impl Handler) -> io::Result<()> {
 /// Serves standard input and output until `stop` ends, such as [`stop_signal`](crate::stop_signal), or the input does. From
 /// then on nothing is read, and open calls have the time of `grace`, or 2 seconds at most if their client has closed its end:
 /// a `stop` after that ends them at once. A call that is not done by then is cancelled, and answered with an error.
+/// Dropping the future ends the server at once: open calls get no response.
 ///
 /// # Errors
 /// As [`serve`].
@@ -103,6 +106,7 @@ pub async fn serve_until(
 }
 
 /// Serves any two streams of bytes, as [`serve`] does.
+/// Dropping the future ends the server at once: open calls get no response.
 ///
 /// # Errors
 /// As [`serve`].
@@ -116,6 +120,7 @@ pub async fn serve_on(
 }
 
 /// Serves any two streams of bytes, as [`serve`] does; open calls have the time of `grace` once the input has ended.
+/// Dropping the future ends the server at once: open calls get no response.
 ///
 /// # Errors
 /// As [`serve`].
@@ -151,7 +156,7 @@ async fn serve_lines(
     mut ending: LinesEnding<'_>,
 ) -> io::Result<()> {
     let limit = server.limits().max_message_bytes;
-    let (server, start) = started(server.with_loss_counter(observe::metrics::server::lost));
+    let (server, start) = started(with_loss_counter(server, observe::metrics::server::lost));
     let handler = observe::metrics::server::observed(handler, "pipe");
     let handler = with_tasks(handler, &server, None);
     let driver = ServerDriver::new(Arc::clone(&server), handler, start, None);

@@ -3,7 +3,7 @@
 use mcp_revisions::sansio::client::{
     Answer, Answered, Channel, Event, Failure, Ignored, OutgoingRequest,
 };
-use mcp_revisions::{ConversionError, Limits, Revision};
+use mcp_revisions::{Limits, Revision, core::ConversionError};
 use mcp_wire::Json;
 use serde_json::{Value, json};
 

@@ -17,7 +17,7 @@ use std::time::Duration;
 use mcp_revisions::sansio::client::{
     Answer, Channel, Event, Options, OutgoingRequest, Output, Post, Profile, Token,
 };
-use mcp_revisions::{Lifecycle, Revision, RevisionSet, v2025_11_25 as app};
+use mcp_revisions::{Lifecycle, Revision, RevisionSet, core::v2025_11_25 as app};
 use serde_json::{Value, json};
 
 pub(crate) const NOW: Duration = Duration::from_secs(100);

@@ -423,7 +423,7 @@ fn notifications_of_the_server_are_the_applications_own() {
     );
     let heard = hear(&mut client);
     let [
-        Event::NeedsAdapter(_),
+        Event::RequiresState(..),
         Event::Ignored(Ignored::Invalid(..)),
         Event::Notification(Notification { params, .. }),
     ] = heard.events.as_slice()

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
 use mcp_revisions::sansio::server::{IncomingRequest, Profile, Server};
 use mcp_revisions::serve::{Handler, Peer, Session};
-use mcp_revisions::{Lifecycle, Revision, errors};
+use mcp_revisions::{Lifecycle, Revision, sansio::errors};
 use serde_json::{Value, json};
 use tokio::sync::{broadcast, watch};
 

@@ -7,11 +7,11 @@ use std::time::Duration;
 use http::StatusCode;
 use http_body::Body as _;
 use mcp_revisions::Limits;
+use mcp_revisions::core::{V2025_06_18, v2025_06_18 as mcp};
 use mcp_revisions::http::{Options, PeerAddress, Principal, Service};
 use mcp_revisions::mcp_wire::{ErrorObject, Json};
 use mcp_revisions::sansio::server::IncomingRequest;
 use mcp_revisions::serve::{Handler, Peer};
-use mcp_revisions::{V2025_06_18, v2025_06_18 as mcp};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 

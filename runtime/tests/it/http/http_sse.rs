@@ -356,7 +356,7 @@ async fn who_does_not_read_its_stream_is_heard_no_longer_and_others_are() {
         let text = json!({"type": "text", "text": "x".repeat(100_000)});
         Ok(Json::from(json!({"content": [text]})))
     };
-    let options = options().with_write_time(Duration::from_millis(50));
+    let options = options().with_write_timeout(Duration::from_millis(50));
     let service = Service::with_options(server(), long, options);
     let mut client = Client::open(&service).await;
     client.handshake("2024-11-05").await;

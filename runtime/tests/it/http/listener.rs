@@ -64,7 +64,7 @@ fn call(last: bool) -> String {
 async fn a_head_and_a_body_that_stall_are_given_up() {
     let (listener, address) = listening().await;
     let times =
-        Options::new().with_read_times(Duration::from_millis(100), Duration::from_millis(100));
+        Options::new().with_read_timeouts(Duration::from_millis(100), Duration::from_millis(100));
     let service = Service::with_options(server(), handlers::handle, times);
     let serving = crate::support::spawn(adapter::serve(listener, service));
     let whole = call(true);
@@ -330,7 +330,7 @@ async fn a_client_that_reads_nothing_of_its_answer_is_hung_up_on() {
         };
         async move { Ok(answer) }
     };
-    let options = Options::new().with_write_time(Duration::from_millis(200));
+    let options = Options::new().with_write_timeout(Duration::from_millis(200));
     let service = Service::with_options(server(), handler, options);
     let serving = crate::support::spawn(adapter::serve(listener, service));
     let mut stream = TcpStream::connect(address).await.unwrap();

@@ -217,7 +217,7 @@ async fn errors_of_the_protocol_have_their_status() {
 #[tokio::test]
 async fn get_and_delete_mean_nothing_to_the_per_request_lifecycle() {
     let per_request = Service::new(
-        server().serving(RevisionSet::per_request()),
+        server().with_revisions(RevisionSet::per_request()),
         handlers::handle,
     );
     let dual = Service::new(server(), handlers::handle);
@@ -247,7 +247,7 @@ async fn get_and_delete_mean_nothing_to_the_per_request_lifecycle() {
 #[tokio::test]
 async fn a_per_request_server_names_its_revisions_to_a_handshake() {
     let service = Service::new(
-        server().serving(RevisionSet::per_request()),
+        server().with_revisions(RevisionSet::per_request()),
         handlers::handle,
     );
     let response = initialize("2025-11-25").to(&service).await;

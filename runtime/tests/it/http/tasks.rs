@@ -444,7 +444,6 @@ async fn a_session_with_a_task_at_work_is_in_use() {
     let task = &created["result"]["task"]["taskId"];
     work.has(1).await;
     tokio::time::sleep(idle * 2).await;
-    service.end_idle_sessions();
     let about = json!({"taskId": task});
     let state = message(send(post(2, "tasks/get", about.clone())).await).await;
     assert_eq!(state["result"]["status"], "working", "{state}");
@@ -454,7 +453,6 @@ async fn a_session_with_a_task_at_work_is_in_use() {
     assert_eq!(done["result"]["content"][0]["text"], "done", "{done}");
     // Once it is over, the session is as any other.
     tokio::time::sleep(idle * 2).await;
-    service.end_idle_sessions();
     let gone = send(post(4, "tasks/get", about)).await;
     assert_eq!(gone.status(), StatusCode::NOT_FOUND);
 }

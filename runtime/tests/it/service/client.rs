@@ -284,16 +284,16 @@ async fn a_client_of_the_handshake_era_needs_no_newer_server() {
         running.lines(input, output).await.unwrap();
     });
     let (input, output) = split(near);
-    let info = mcp_revisions::v2025_06_18::Implementation::new(
+    let info = mcp_revisions::core::v2025_06_18::Implementation::new(
         "client",
         mcp_revisions::args::Version("1.0.0"),
     );
-    let client = Client::<mcp_revisions::V2025_06_18>::speaking(&info)
+    let client = Client::<mcp_revisions::core::V2025_06_18>::speaking(&info)
         .with_revisions(handshake)
         .lines(input, output);
-    let params = mcp_revisions::v2025_06_18::CallToolRequestParams::new("a")
+    let params = mcp_revisions::core::v2025_06_18::CallToolRequestParams::new("a")
         .with_arguments(JsonObject::new());
-    let result = mcp_revisions::v2025_06_18::CallServer::call_tool(&client, params)
+    let result = mcp_revisions::core::v2025_06_18::CallServer::call_tool(&client, params)
         .await
         .unwrap();
     assert_eq!(result.content.len(), 1);

@@ -292,6 +292,67 @@ async fn a_layer_of_a_client_sees_rewrites_and_answers_messages_in_both_directio
 }
 
 #[tokio::test]
+async fn a_layer_sends_a_request_again_at_a_server_and_at_a_client_which_learns_what_became_of_it()
+{
+    for revision in revisions() {
+        let (calls, outcomes) = (Seen::default(), Seen::default());
+        let (handled, noted) = (Arc::clone(&calls), Arc::clone(&outcomes));
+        let twice = |message: LayerMessage| async move {
+            let again = message.clone();
+            match message.method() {
+                "tools/call" => message.forward().await.and(again.forward().await),
+                _ => message.forward().await,
+            }
+        };
+        let count = move || {
+            handled.lock().unwrap().push("called".to_owned());
+            std::future::ready("done")
+        };
+        let running = Router::new().tool("count", "Counts.", count);
+        let running = running.with_layer(twice).build("example", "1").unwrap();
+        let (input, output) = split(served(running));
+        let client = client(revision)
+            .with_layer(move |message| {
+                let (outcome, noted) = (message.outcome(), Arc::clone(&noted));
+                async move {
+                    let before = outcome.revision();
+                    let result = message.forward().await;
+                    let after = (outcome.revision(), outcome.failure());
+                    noted.lock().unwrap().push(format!("{before:?} {after:?}"));
+                    result
+                }
+            })
+            .with_layer(twice)
+            .lines(input, output);
+        let call = mcp::CallToolRequestParams::new("count");
+        client.call_tool(call).await.unwrap();
+        assert_eq!(taken(&calls).len(), 4, "{revision}");
+        let expected = format!("None {:?}", (Some(revision), None::<Error>));
+        assert_eq!(taken(&outcomes), [expected], "{revision}");
+    }
+}
+
+#[tokio::test]
+async fn a_layer_of_a_client_learns_why_no_answer_has_arrived() {
+    let (near, far) = duplex(1 << 10);
+    drop(far);
+    let (input, output) = split(near);
+    let (note, noted) = std::sync::mpsc::channel();
+    let client = Client::builder(&info())
+        .with_layer(move |message| {
+            let (outcome, note) = (message.outcome(), note.clone());
+            async move {
+                let result = message.forward().await;
+                note.send((outcome.revision(), outcome.failure())).unwrap();
+                result
+            }
+        })
+        .lines(input, output);
+    let failed = client.list_tools(None).await.unwrap_err();
+    assert_eq!(noted.recv().unwrap(), (None, Some(failed)));
+}
+
+#[tokio::test]
 async fn an_error_of_the_connection_is_the_same_with_a_layer() {
     let (near, far) = duplex(1 << 10);
     drop(far);

@@ -4,7 +4,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use mcp_revisions::service::{Error, RequestContext, Server};
-use mcp_revisions::{Lifecycle, Limits, Revision, V2025_06_18, v2025_06_18 as mcp};
+use mcp_revisions::{
+    Lifecycle, Limits, Revision,
+    core::{V2025_06_18, v2025_06_18 as mcp},
+};
 use serde_json::json;
 use tokio::io::duplex;
 use tokio::sync::mpsc;

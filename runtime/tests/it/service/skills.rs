@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use mcp_revisions::Revision;
-use mcp_revisions::extensions::skills::{self as ext, CallServer as _};
+use mcp_revisions::core::extensions::skills::{self as ext, CallServer as _};
 use mcp_revisions::latest::{self as mcp, CallServer as _};
 use mcp_revisions::mcp_wire::{Json, JsonObject};
-use mcp_revisions::service::client::SkillError;
+use mcp_revisions::service::client::skills::SkillError;
 use mcp_revisions::service::{Client, Error, McpServer, Router};
 use mcp_revisions::{Latest, RevisionSet};
 use serde_json::{Value, json};
@@ -239,7 +239,10 @@ async fn a_request_reaches_no_file_that_is_not_of_a_skill() {
         let params = ext::ReadResourceDirectoryRequestParams::new(uri);
         let (code, message) = rpc(client.read_resource_directory(params).await.unwrap_err());
         assert_eq!(code, Some(-32602), "{uri}");
-        assert!(message.contains("is no directory of a skill"), "{message}");
+        assert!(
+            message.contains("is not a directory of a skill"),
+            "{message}"
+        );
     }
 }
 
@@ -436,7 +439,9 @@ impl LyingServer {
     }
 
     /// Connects a client, which lists the skills and loads the first one.
-    async fn load(&self) -> Result<mcp_revisions::service::client::LoadedSkill, SkillError> {
+    async fn load(
+        &self,
+    ) -> Result<mcp_revisions::service::client::skills::LoadedSkill, SkillError> {
         let (sends, reads) = (self.sends.clone(), Arc::clone(&self.reads));
         let list = || async { Vec::<mcp::Resource>::new() };
         let read = move |uri: String| {

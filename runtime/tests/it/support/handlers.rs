@@ -4,7 +4,7 @@
 use mcp_revisions::mcp_wire::{Decode, Encode, Error, ErrorObject, Json, JsonObject, from_str};
 use mcp_revisions::sansio::server::{IncomingRequest, Profile, ProfileError, Server};
 use mcp_revisions::serve::Peer;
-use mcp_revisions::{Lifecycle, Revision, errors, v2025_11_25 as mcp};
+use mcp_revisions::{Lifecycle, Revision, core::v2025_11_25 as mcp, sansio::errors};
 use serde_json::json;
 
 /// The server of these handlers, for every revision.

@@ -21,7 +21,7 @@ pub(crate) use steps::{Channel, Output, Received, Reply, Server};
 pub(crate) fn spawn<T: Send + 'static>(
     work: impl Future<Output = T> + Send + 'static,
 ) -> tokio::task::JoinHandle<T> {
-    tokio::spawn(mcp_revisions::boxed(work))
+    tokio::spawn(mcp_revisions::service::boxed(work))
 }
 
 /// The time does not matter here.

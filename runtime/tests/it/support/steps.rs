@@ -11,7 +11,10 @@ use mcp_revisions::sansio::server::{
     Connection, Event, Exchange, Fate, Outgoing, OutgoingRequest, Output as Step, Profile,
     ProfileError, SendOutcome, To, Token,
 };
-use mcp_revisions::{Headers, Limits, Loss, Revision, RevisionSet};
+use mcp_revisions::{
+    Limits, Revision, RevisionSet,
+    core::{Headers, Loss},
+};
 
 /// A server that several channels share.
 pub(crate) struct Server(pub(crate) Arc<mcp_revisions::sansio::Server>);
@@ -125,8 +128,8 @@ impl Server {
         Self(Arc::new(change(Arc::into_inner(self.0).unwrap())))
     }
 
-    pub(crate) fn serving(self, served: RevisionSet) -> Self {
-        self.told(|server| server.serving(served))
+    pub(crate) fn with_revisions(self, served: RevisionSet) -> Self {
+        self.told(|server| server.with_revisions(served))
     }
 
     pub(crate) fn with_limits(self, limits: Limits) -> Self {
@@ -230,7 +233,7 @@ fn drained(
     said: Option<SendOutcome>,
 ) -> Output {
     let (fate, losses) = match said {
-        Some(SendOutcome { fate, losses }) => (fate, losses),
+        Some(SendOutcome { fate, losses, .. }) => (fate, losses),
         None => (Fate::Sent, Vec::new()),
     };
     let mut output = Output {

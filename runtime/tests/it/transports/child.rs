@@ -126,10 +126,10 @@ async fn one_that_is_to_outlive_its_end_is_started_by_the_next_call_and_gets_its
         log = log.display()
     );
     let child = Child::new(shell(&script)).with_restart();
-    let client = Client::<mcp_revisions::V2025_06_18>::speaking(&mcp_revisions::program!())
+    let client = Client::<mcp_revisions::core::V2025_06_18>::speaking(&mcp_revisions::program!())
         .child(child)
         .unwrap();
-    use mcp_revisions::v2025_06_18::{self as mcp, CallServer};
+    use mcp_revisions::core::v2025_06_18::{self as mcp, CallServer};
     let call = async |name: &str| {
         client
             .call_tool(mcp::CallToolRequestParams::new(name))

@@ -328,7 +328,9 @@ impl Servers {
         wait: Duration,
         gate: watch::Receiver<bool>,
     ) -> OAuth {
-        let builder = self.builder(Settings::new(&self.url), gate).with_wait(wait);
+        let builder = self
+            .builder(Settings::new(&self.url), gate)
+            .with_call_timeout(wait);
         match store {
             Some(store) => builder.with_store(store).build(),
             None => builder.build(),

@@ -205,7 +205,7 @@ fn a_page_of_a_program_that_is_ended_is_taken_up_by_the_next_one_without_another
     let waiting = servers.block_on(async {
         let oauth = guarded.builder(Settings::new(&guarded.url), open());
         let oauth = oauth.with_store(FileStore::new(&folder, &[&guarded.url]));
-        let oauth = oauth.with_wait(Duration::from_millis(600)).build();
+        let oauth = oauth.with_call_timeout(Duration::from_millis(600)).build();
         let client = guarded.client(&oauth);
         call(&client, "hello").await.unwrap_err().to_string()
     });

@@ -53,7 +53,7 @@ fn worlds<'e, W: World>(pairs: &'e [Ends], begin: impl Fn(&'e Ends) -> W) {
     let states: usize = states.sum();
     let (client, server) = pairs[0].apps;
     println!("{states} states of {client} with {server} to a depth of {depth}");
-    assert!(states > 1_000, "{states} states are no exploration");
+    assert!(states > 1_000, "{states} states are not an exploration");
 }
 
 /// Walks in the worlds of two applications.

@@ -31,7 +31,7 @@ pub(crate) fn ends(
     Ends {
         apps,
         client: Arc::new(Client::new(apps.0, options.with_revisions(ours))),
-        server: Arc::new(Server::new(apps.1, profile).unwrap().serving(theirs)),
+        server: Arc::new(Server::new(apps.1, profile).unwrap().with_revisions(theirs)),
     }
 }
 

@@ -188,7 +188,7 @@ impl World {
             });
         let revisions = RevisionSet::none().with(cell.spoken);
         let server = Server::new(cell.app, profile).unwrap();
-        let server = server.serving(revisions).with_tasks(options);
+        let server = server.with_revisions(revisions).with_tasks(options);
         let handlers = made.clone();
         let handler = move |call, peer| handlers.clone().answer(cell.app, call, peer);
         let limit = Limits::default().max_message_bytes;

@@ -122,7 +122,7 @@ pub struct PeekedMeta<'a> {
     pub progress_token: Option<Raw<'a>>,
 }
 
-/// Why a text is no message.
+/// Why a text is not a message.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Unreadable {
     /// Not JSON; to be answered with -32700.
@@ -193,7 +193,7 @@ fn peek_plain(bytes: &[u8]) -> Result<Peeked<'_>, Unreadable> {
     }
 }
 
-/// Returns what the fault makes of the text: no JSON, or no message, and then whose.
+/// Returns the error of a text with this fault: it is not JSON, or not a message, with its id.
 #[cold]
 fn unreadable(text: &str, fault: &Fault) -> Unreadable {
     let mut reader = Reader::new(text);
@@ -213,7 +213,7 @@ fn unreadable(text: &str, fault: &Fault) -> Unreadable {
     }
 }
 
-/// Returns the id of what is no message otherwise.
+/// Returns the id of what is not a message otherwise.
 fn id_of(text: &str) -> Option<RequestId> {
     static MEMBERS: Members = Members::ignoring("message", &["id"]);
     let mut reader = Reader::new(text);

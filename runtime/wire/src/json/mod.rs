@@ -69,7 +69,7 @@ impl Json {
         Self(crate::to_string(value).into())
     }
 
-    /// Returns what a writer wrote.
+    /// Returns the JSON that a writer wrote.
     pub(crate) fn from_written(text: String) -> Self {
         Self(text.into())
     }

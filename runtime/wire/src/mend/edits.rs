@@ -123,7 +123,7 @@ impl<'t> Edits<'t> {
         is_part.then_some((index, range))
     }
 
-    /// Returns what was mended, in order.
+    /// Returns the mends, in order.
     ///
     /// # Errors
     /// The fault at which the pointers take more than [`MOST_BYTES`].
@@ -229,7 +229,7 @@ impl EditedText {
         Some((first, start..end))
     }
 
-    /// Returns where an offset is in the source: for what an edit put there, where the edit begins.
+    /// Returns the offset in the source for one in the mended text: within an edit, the begin of the edit.
     pub(super) fn source_of(&self, offset: usize) -> usize {
         match self.piece(offset) {
             Some((piece, within)) if piece.edit.is_none() => piece.source + within,

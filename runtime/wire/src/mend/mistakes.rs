@@ -57,7 +57,7 @@ pub enum ValueKind {
 }
 
 impl ValueKind {
-    /// Returns what a template says in place of a value; `None` for a value of another kind.
+    /// Returns the text of a template in place of a value; `None` for a value of another kind.
     pub(super) fn read(self, value: &str, template: &str) -> Option<String> {
         let is_it = match self {
             Self::Object => value.starts_with('{'),

@@ -26,13 +26,13 @@ pub(super) fn holds(value: &str, one: &str) -> bool {
     Elements::of(value).any(|entry| is_same(entry, one))
 }
 
-/// Returns where the member of this name stands in an object, the first value of the text: its key, its value and its end.
+/// Returns the offsets of a member in an object, the first value of the text: of its key, its value and its end.
 pub(super) fn member(text: &str, name: &str) -> Option<(usize, usize, usize)> {
     let mut members = members(text)?;
     members.find_map(|(key, at)| (key == name).then_some(at))
 }
 
-/// Returns where the member of this name stands in whose place `offset` is, and whether another one of this name comes later.
+/// Returns the offsets of the member of this name around `offset`, and whether another one of this name comes later.
 pub(super) fn member_at(
     text: &str,
     name: &str,

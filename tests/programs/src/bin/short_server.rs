@@ -1,5 +1,5 @@
 //! A server of every revision, as short as it can be: one of the programs that `tests/peers/programs` compares.
-use mcp_revisions::service::Router;
+use mcp_revisions::Router;
 use schemars::JsonSchema;
 use serde::Deserialize;
 #[derive(Deserialize, JsonSchema)]

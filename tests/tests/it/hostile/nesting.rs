@@ -69,7 +69,7 @@ fn unknown_members_may_be_as_deep_as_the_reader_goes_and_no_deeper() {
             let with = |levels: usize| {
                 let mut node = sampler.instance(&def.name, Recipe::Least, 1).node;
                 let Value::Object(members) = &mut node.value else {
-                    panic!("{} is no object", def.name);
+                    panic!("{} is not an object", def.name);
                 };
                 members.push(Member {
                     name: "x-deep".to_owned(),

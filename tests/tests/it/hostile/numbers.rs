@@ -29,7 +29,7 @@ fn numbers_that_no_float_holds_are_kept() {
     assert_eq!(to_string(&id), "1e999999");
     assert!(
         from_str::<RequestId>("1e-999999").is_err(),
-        "that is no whole number"
+        "that is not a whole number"
     );
     assert!(from_str::<RequestId>("123456789012345678901234567890.5").is_err());
 }

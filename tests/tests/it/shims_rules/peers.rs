@@ -97,7 +97,7 @@ fn a_property_may_have_the_name_of_a_keyword() {
         assert_eq!(inner["contains"]["$ref"], "#/properties/result/x-more/a");
         assert_eq!(
             inner["default"][0]["$ref"], "#/data",
-            "data is no reference"
+            "data is not a reference"
         );
     }
 }

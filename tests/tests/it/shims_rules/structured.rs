@@ -160,7 +160,7 @@ fn an_output_schema_of_no_object_is_wrapped_and_comes_back() {
     assert_eq!(inner["anyOf"][0]["$ref"], "#/$defs/value/$defs/a");
     assert_eq!(
         inner["anyOf"][1]["const"]["$ref"], "#",
-        "data is no reference"
+        "data is not a reference"
     );
     says(
         &of_type("Tool", V2025_11_25, V2026_07_28, older),

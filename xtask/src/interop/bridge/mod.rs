@@ -5,7 +5,7 @@ mod clients;
 mod compare;
 mod judge;
 mod servers;
-mod talk;
+mod session;
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -71,8 +71,9 @@ pub(super) fn run(names: &[String], revisions: &[&str]) -> anyhow::Result<Comman
                         table.text.push_str(" - |");
                         continue;
                     };
-                    let told = talk::one(&client, mode.name, server, &programs, channel, revision);
-                    let fault = judge::first_fault(&told?, server, revision);
+                    let steps =
+                        session::run(&client, mode.name, server, &programs, channel, revision);
+                    let fault = judge::first_fault(&steps?, server, revision);
                     let came_to = fault.as_ref().map_or("ok", |(step, _)| step);
                     let cell = format!("{}, {}, {channel}, {revision}", peer.name, server.name);
                     eprintln!("{cell}: {came_to}");

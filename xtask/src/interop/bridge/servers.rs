@@ -30,7 +30,7 @@ impl ComparedServer {
         self.elicits.is_some_and(|first| first <= revision)
     }
 
-    /// Returns what a client of that revision does.
+    /// Returns the steps of a client of that revision.
     pub(super) fn plan(&self, revision: &str) -> String {
         let mut plan = self.plan.clone();
         if !self.elicits(revision) {

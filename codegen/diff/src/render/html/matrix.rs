@@ -40,7 +40,7 @@ pub(super) fn lines<'d>(methods: &'d [MethodLine], diffs: &'d [Diff]) -> Value {
     directions.collect()
 }
 
-/// Returns how often a message had changes of each level, the worst first, and how many in all.
+/// Returns the number of a message's changes by level, the worst first, and in all.
 fn gravity(met: &[Option<&(ChangeLevel, usize)>]) -> (Vec<usize>, usize) {
     let met = || met.iter().copied().flatten();
     let often = ChangeLevel::ALL
@@ -70,7 +70,7 @@ fn impact(diffs: &[Diff]) -> Impact<'_> {
     impact
 }
 
-/// Returns who sends the message that a path belongs to: results travel against their requests.
+/// Returns the sender of the request that a path belongs to: results travel against their requests.
 pub(super) fn asked_by(path: &WirePath) -> &'static str {
     direction_id(match path.part {
         ExchangePart::Result | ExchangePart::Response => path.direction.back(),

@@ -48,7 +48,7 @@ fn exclude_each_other(choices: &[Value], whole: &Value) -> bool {
     choices.iter().all(Value::is_object) && pairs.all(|(one, other)| are_apart(one, other, whole))
 }
 
-/// Returns what all has to hold for a value of a schema: itself, what it refers to, and the parts of its `allOf`.
+/// Returns the schemas that a value of a schema has to fit: itself, those that it refers to, and the parts of its `allOf`.
 fn parts<'s>(schema: &'s Value, whole: &'s Value) -> Vec<&'s Map<String, Value>> {
     let mut found = Vec::new();
     let mut open = vec![schema];
@@ -95,7 +95,7 @@ fn required<'s>(parts: &[&'s Map<String, Value>]) -> impl Iterator<Item = &'s st
     lists.into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// Returns what all has to hold for a member.
+/// Returns the schemas that a member has to fit.
 fn member<'s>(
     owner: &[&'s Map<String, Value>],
     name: &str,

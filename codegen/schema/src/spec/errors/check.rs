@@ -12,13 +12,13 @@ use crate::Error;
 
 /// A row that holds for a range of revisions.
 pub(super) trait CheckedRow {
-    /// Returns where its range begins and ends, and the revisions in it, to be filled in.
+    /// Returns the begin and the end of its range, and the revisions in it, to be filled in.
     fn range(&mut self) -> (&str, Option<&str>, &mut Vec<String>);
     /// Returns the revisions of its range, once these are known.
     fn revisions(&self) -> &[String];
     /// Returns the page that states it.
     fn page(&mut self) -> &mut String;
-    /// Returns what every kind of row is checked for.
+    /// Returns the facts that are checked of every kind of row.
     fn said(&self) -> RowFacts<'_>;
 
     /// Returns whether it holds for a revision.

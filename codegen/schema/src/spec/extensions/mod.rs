@@ -25,7 +25,8 @@ use crate::pointer::escaped;
 use crate::{Error, Markdown};
 pub use base::{copied, on_for};
 pub use dangling::{Dangling, without_dangling};
-pub use rows::{ExtensionRows, StateRow, stated_kind};
+pub use mcp_wire::ExtensionStage;
+pub use rows::{ExtensionRows, StateRow, stage_named, stated_kind};
 
 /// The folder of the extensions, below the spec directory.
 pub const FOLDER: &str = "extensions";
@@ -43,6 +44,10 @@ pub struct ExtensionSpec {
     pub state: String,
     /// The publication status of the state.
     pub status: Option<RevisionStage>,
+    /// The stage of the extension's lifecycle, where its authors name one.
+    pub stage: Option<ExtensionStage>,
+    /// The day on which it came to that stage, `YYYY-MM-DD`, where that is known.
+    pub stage_since: Option<String>,
     /// Set if other states are older.
     pub has_older: bool,
     /// The identifier by which peers declare it: `io.modelcontextprotocol/tasks`.
@@ -242,6 +247,8 @@ impl ExtensionSpec {
             folder: name.to_owned(),
             state: id.clone(),
             status: Some(state.status),
+            stage: state.stage(),
+            stage_since: state.stage_since().map(str::to_owned),
             has_older,
             identifier: rows.identifier.get_ref().clone(),
             revision: base.id.clone(),
@@ -487,7 +494,7 @@ pub fn is_identifier(text: &str) -> bool {
         .is_some_and(|(prefix, name)| part(prefix) && part(name))
 }
 
-/// Returns what says which revisions there are.
+/// Returns the text that lists the known revisions.
 fn known(revisions: &[Revision]) -> String {
     let known: Vec<&str> = revisions.iter().map(|one| one.id.as_str()).collect();
     format!("known: {}", known.join(", "))

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use toml::Spanned;
 
-use mcp_wire::{Direction, MethodKind};
+use mcp_wire::{Direction, ExtensionStage, MethodKind};
 
 use super::super::canonical::definition;
 use super::super::methods::messages;
@@ -50,8 +50,13 @@ pub struct ExtensionRows {
 pub struct StateRow {
     /// The id.
     pub id: Spanned<String>,
-    /// The stage.
+    /// The publication status.
     pub status: RevisionStage,
+    /// The stage of the extension's lifecycle, where its authors name one.
+    pub stage: Option<Spanned<String>>,
+    /// The day on which it came to that stage, where that is known: `YYYY-MM-DD`.
+    #[serde(rename = "stage-since")]
+    pub(super) stage_since: Option<Spanned<String>>,
     /// The revision that it rests on.
     pub revision: Spanned<String>,
     pub(super) handlers: Option<bool>,
@@ -59,11 +64,30 @@ pub struct StateRow {
     pub source: Option<String>,
     /// The repository and the commit of the page that the schema was written from: upstream has none.
     #[serde(rename = "written-from")]
-    pub(super) written_from: Option<Spanned<String>>,
+    pub written_from: Option<Spanned<String>>,
     /// The digest of the upstream file.
     pub sha256: Option<Spanned<String>>,
     /// The URL of the reference page.
     pub reference: Spanned<String>,
+}
+
+impl StateRow {
+    /// Finds the day on which it came to its stage.
+    pub fn stage_since(&self) -> Option<&str> {
+        Some(self.stage_since.as_ref()?.get_ref())
+    }
+
+    /// Finds the stage of the lifecycle.
+    pub fn stage(&self) -> Option<ExtensionStage> {
+        stage_named(self.stage.as_ref()?.get_ref())
+    }
+}
+
+/// Finds the stage of a word, `beta`; a folder of that name says the same.
+pub fn stage_named(word: &str) -> Option<ExtensionStage> {
+    ExtensionStage::ALL
+        .into_iter()
+        .find(|one| one.as_str() == word)
 }
 
 #[derive(Deserialize)]
@@ -117,8 +141,16 @@ const NOTIFICATION: &str = "notification";
 /// The word for one that does.
 const REQUEST: &str = "request";
 
-/// Returns what a range of a row says of a state: whether it holds there, and whether it begins there.
-fn held(order: &Order, since: Option<&str>, until: Option<&str>, id: &str) -> (bool, bool) {
+/// What `stage` may say.
+const STAGES: &str = "stage = \"experimental\", \"beta\" or \"stable\": the folder of specification/ in which its page lies; leave the lines out for an extension without a lifecycle";
+
+/// Returns whether the range of a row has a state, and whether it begins there.
+fn holds_and_begins(
+    order: &Order,
+    since: Option<&str>,
+    until: Option<&str>,
+    id: &str,
+) -> (bool, bool) {
     let first = order.first().unwrap_or_default();
     let begin = since.unwrap_or(first);
     (order.holds(begin, until, id), begin == id)
@@ -147,7 +179,8 @@ impl ExtensionRows {
         let (order, id) = (self.order(), state.id.get_ref());
         let own: SortedSet<&str> = messages(schema).map(|(name, _)| name).collect();
         let rows = self.method.iter().filter(|row| {
-            let (holds, _) = held(&order, row.since.as_deref(), row.until.as_deref(), id);
+            let (holds, _) =
+                holds_and_begins(&order, row.since.as_deref(), row.until.as_deref(), id);
             holds && own.contains(row.name.get_ref().as_str())
         });
         let method = |row: &MethodRow| ExtensionMethod {
@@ -188,7 +221,7 @@ impl ExtensionRows {
         })
     }
 
-    /// Returns what is wrong with the row about a later core.
+    /// Returns the fault of the row about a later core.
     fn later_core_fault<'r>(
         &'r self,
         revisions: &[Revision],
@@ -219,18 +252,20 @@ impl ExtensionRows {
     pub(super) fn results(&self, state: &StateRow, schema: &Value) -> Vec<(String, String)> {
         let (order, id) = (self.order(), state.id.get_ref());
         let rows = self.result.iter().filter(|row| {
-            let (holds, _) = held(&order, row.since.as_deref(), row.until.as_deref(), id);
+            let (holds, _) =
+                holds_and_begins(&order, row.since.as_deref(), row.until.as_deref(), id);
             holds && definition(schema, row.result.get_ref()).is_some()
         });
         rows.map(|row| (row.method.get_ref().clone(), row.result.get_ref().clone()))
             .collect()
     }
 
-    /// Returns what `_meta` of types of the revision holds in a state.
+    /// Returns the entries of `_meta` in types of the revision, in a state.
     pub(super) fn meta(&self, state: &StateRow, schema: &Value) -> Vec<MetaEntry> {
         let (order, id) = (self.order(), state.id.get_ref());
         let rows = self.meta.iter().filter(|row| {
-            let (holds, _) = held(&order, row.since.as_deref(), row.until.as_deref(), id);
+            let (holds, _) =
+                holds_and_begins(&order, row.since.as_deref(), row.until.as_deref(), id);
             holds && definition(schema, row.definition.get_ref()).is_some()
         });
         let entry = |row: &MetaRow| MetaEntry {
@@ -241,7 +276,7 @@ impl ExtensionRows {
         rows.map(entry).collect()
     }
 
-    /// Returns what is wrong with the list of states.
+    /// Returns the faults of the list of states.
     pub(super) fn list_faults(&self, facts: &RuleFile, revisions: &[Revision]) -> Vec<Error> {
         let mut errors = Vec::new();
         let mut fault = |at: &Spanned<String>, problem: String, help: &str| {
@@ -286,6 +321,23 @@ impl ExtensionRows {
                     help,
                 );
             }
+            if row.stage.is_some() && row.stage().is_none() {
+                let problem = "no stage of an extension is called so".to_owned();
+                fault(row.stage.as_ref().unwrap_or(&row.id), problem, STAGES);
+            }
+            if let Some(since) = row.stage_since.as_ref() {
+                let is_day = |text: &str| {
+                    let parts: Vec<&str> = text.split('-').collect();
+                    let digits = |part: &&str| part.bytes().all(|byte| byte.is_ascii_digit());
+                    parts.iter().map(|part| part.len()).eq([4, 2, 2]) && parts.iter().all(digits)
+                };
+                if row.stage.is_none() {
+                    fault(since, "the state names no stage".to_owned(), STAGES);
+                } else if !is_day(since.get_ref()) {
+                    let problem = format!("`{}` is not a day", since.get_ref());
+                    fault(since, problem, "YYYY-MM-DD; or leave the line out");
+                }
+            }
             let base = row.revision.get_ref();
             if revisions.iter().all(|one| one.id != *base) {
                 fault(&row.id, format!("no revision `{base}`"), &known(revisions));
@@ -295,7 +347,7 @@ impl ExtensionRows {
         errors
     }
 
-    /// Returns what the rows say that the schema of a state does not bear out; a draft is passed over, where nothing
+    /// Returns the rows that the schema of a state contradicts; a draft is passed over, where nothing
     /// begins with it.
     pub(super) fn faults(
         &self,
@@ -332,7 +384,8 @@ impl ExtensionRows {
         let own: SortedSet<&str> = messages(schema).map(|(method, _)| method).collect();
         let mut said = SortedSet::new();
         for row in &self.method {
-            let (holds, begins) = held(&order, row.since.as_deref(), row.until.as_deref(), id);
+            let (holds, begins) =
+                holds_and_begins(&order, row.since.as_deref(), row.until.as_deref(), id);
             if !holds {
                 continue;
             }
@@ -358,7 +411,8 @@ impl ExtensionRows {
             .iter()
             .find(|one| one.id == *state.revision.get_ref());
         for row in &self.meta {
-            let (holds, begins) = held(&order, row.since.as_deref(), row.until.as_deref(), id);
+            let (holds, begins) =
+                holds_and_begins(&order, row.since.as_deref(), row.until.as_deref(), id);
             if !holds || is_draft && !begins {
                 continue;
             }
@@ -380,7 +434,8 @@ impl ExtensionRows {
             .map(|(method, _)| method)
             .collect();
         for row in &self.result {
-            let (holds, begins) = held(&order, row.since.as_deref(), row.until.as_deref(), id);
+            let (holds, begins) =
+                holds_and_begins(&order, row.since.as_deref(), row.until.as_deref(), id);
             if !holds || is_draft && !begins {
                 continue;
             }
@@ -398,7 +453,7 @@ impl ExtensionRows {
         errors
     }
 
-    /// Returns what is wrong with the rows themselves, without a look at the schemas of the states.
+    /// Returns the faults of the rows by themselves, without the schemas of the states.
     pub(super) fn own_faults(&self, facts: &RuleFile, revisions: &[Revision]) -> Vec<Error> {
         let order = self.order();
         let mut errors = Vec::new();
@@ -422,7 +477,7 @@ impl ExtensionRows {
             fault(
                 &self.identifier,
                 "roles",
-                "the roles are no names of two sides",
+                "the roles do not name two sides",
                 help,
             );
         }

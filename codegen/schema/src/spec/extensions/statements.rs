@@ -44,7 +44,7 @@ fn is_commit(text: &str) -> bool {
     super::is_identifier(repository) && is_hash(hash)
 }
 
-/// Returns what is wrong with the statements of a state: a schema of ours has one for each definition of its own, and another
+/// Returns the faults of the statements of a state: a schema of ours has one for each definition of its own, and another
 /// schema has none. A definition that it repeats, under its name or another one, rests on the core.
 pub(super) fn faults(
     facts: &RuleFile,

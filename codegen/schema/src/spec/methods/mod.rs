@@ -249,12 +249,12 @@ fn default_area(method: &str) -> &str {
     name.split('/').next().unwrap_or(name)
 }
 
-/// Returns what is wrong with a row that gives a method an area.
+/// Returns the fault of a row that gives a method an area.
 fn misplaced(method: &str, area: &str) -> Option<String> {
     if default_area(method) == area {
         return Some("it is in that area by default".to_owned());
     }
-    (!is_area(area)).then(|| format!("the area is no file name: it has to be {AREA}"))
+    (!is_area(area)).then(|| format!("the area is not a file name: expected {AREA}"))
 }
 
 /// Returns the file of an area: its own, or the nearest name that a file can have, or that of messages as a whole.

@@ -53,7 +53,7 @@ impl ResultRule {
         [&self.result].into_iter().chain(&self.task_result)
     }
 
-    /// Returns what is wrong with the rule, and of which revision where others may be right.
+    /// Returns the faults of the rule, each with its revision if others may be right.
     pub(super) fn problems(&self, spec: &Spec, before: &[Self]) -> Vec<(Option<String>, String)> {
         let mut problems = Vec::new();
         let mut matched = false;

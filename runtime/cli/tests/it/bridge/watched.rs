@@ -25,6 +25,7 @@ fn metrics_say_what_is_called_of_whom_and_the_log_is_json() {
     }
     asked(port, "/broken/mcp", "tools/list", json!({}));
     exchange(port, "GET /nowhere", "", "");
+    exchange(port, "POST /old/mcp", "", "{");
     let text = exchange(port, "GET /metrics", "", "");
     assert!(
         text.contains("content-type: application/openmetrics-text; version=1.0.0"),
@@ -37,6 +38,8 @@ fn metrics_say_what_is_called_of_whom_and_the_log_is_json() {
         r#"mcp_client_operation_duration_seconds_count{mcp_method_name="tools/call",server="old",mcp_protocol_version="2025-06-18"} 1"#.to_owned(),
         r#"mcp_bridge_servers{server="old"} 1.0"#.to_owned(),
         r#"mcp_bridge_server_failures_total{server="broken"} 1"#.to_owned(),
+        r#"mcp_revisions_refusals_total{status="400"} 1"#.to_owned(),
+        r#"mcp_revisions_refusals_total{status="404"} 1"#.to_owned(),
     ] {
         assert!(text.contains(&line), "{line}\n{text}");
     }

@@ -49,7 +49,7 @@ impl Connection<Server> {
             let asked = self.role.question(about, method, &question.params);
             let translator = &self.role.translator;
             let params =
-                asked.map_err(|error| translator.error_out(about.method, error, about.peer))?;
+                asked.map_err(|error| translator.error_out(about.method, error, about.revision))?;
             Ok((question.name, method, params))
         };
         let asks: Vec<_> = questions
@@ -136,5 +136,16 @@ impl Connection<Server> {
         for id in open {
             let _ = self.unask(id, None);
         }
+    }
+
+    /// Hands a request that still waits to the application once more, with other params.
+    pub(crate) fn call_again(&mut self, token: Token, params: Json) {
+        let Some(pending) = self.state.get_mut(token) else {
+            return;
+        };
+        pending.rounds += 1;
+        pending.params = Some(params.clone());
+        let method = pending.method;
+        self.call(token, method, params, Vec::new());
     }
 }

@@ -66,7 +66,7 @@ impl Server {
     fn question(&self, about: &About, method: &str, params: &Json) -> Result<Json, ErrorObject> {
         allowed(&about.caller, method, params)?;
         let carried =
-            (self.translator).params_told(TextDirection::Out, method, params, about.peer, None);
+            (self.translator).params_told(TextDirection::Out, method, params, about.revision, None);
         carried
             .map(|(params, _)| params)
             .map_err(|stopped| stopped.into_error(ErrorObject::INVALID_PARAMS))

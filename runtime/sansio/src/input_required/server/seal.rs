@@ -214,7 +214,7 @@ impl Seal {
         self.spent.get_or_insert_default();
     }
 
-    /// Returns what a retry goes on with, whose state holds for `time` at most, and uses up a state that is good once.
+    /// Returns the state of a retry, which holds for `time` at most, and uses up a state that is good once.
     pub(crate) fn spend(
         &self,
         issued: Issued,
@@ -254,7 +254,7 @@ impl Seal {
         Some(BASE64_URL_SAFE_NO_PAD.encode(bytes))
     }
 
-    /// Returns what a text stands for, if it is good for this request at this time.
+    /// Returns the state of a text, if it is good for this request at this time.
     pub(crate) fn open(
         &self,
         text: &str,
@@ -301,7 +301,7 @@ fn mac(key: &[u8; 32], said: &[u8], bound: Bound<'_>) -> HMAC {
     mac
 }
 
-/// Returns where the tickets of a server begin: replicas begin elsewhere.
+/// Returns the first ticket of a server: replicas begin elsewhere.
 fn first() -> u64 {
     let mut bytes = [0_u8; 8];
     match getrandom::fill(&mut bytes) {
@@ -310,7 +310,7 @@ fn first() -> u64 {
     }
 }
 
-/// Returns what a request asks for: its name, URI and arguments, however their members are ordered and spaced.
+/// Returns the subject of a request: its name, URI and arguments, however their members are ordered and spaced.
 pub(crate) fn subject(params: &Json) -> String {
     let mut text = String::new();
     if let Ok(object) = JsonObject::try_from(params.clone()) {

@@ -35,7 +35,7 @@ impl Server {
         }
     }
 
-    /// Returns what the `requestState` of a request stands for; `None` if it has none.
+    /// Returns the state of a request's `requestState`; `None` if it has none.
     pub(crate) fn issued(
         &self,
         message: &Peeked<'_>,
@@ -71,9 +71,9 @@ impl Server {
         let Some(pending) = state.get(token).filter(|_| !state.is_bare) else {
             return Ok(result);
         };
-        if is_handshake(pending.peer)
+        if is_handshake(pending.revision)
             || !result.text().contains("\"requestState\"")
-            || !(self.translator).may_ask_back(pending.peer, pending.method)
+            || !(self.translator).may_ask_back(pending.revision, pending.method)
         {
             return Ok(result);
         }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use mcp_revisions_core::values::TABLES;
 use mcp_revisions_core::{Context, Loss, RequiresState, Revision};
+use mcp_wire::envelope::write::response;
 use mcp_wire::{ErrorObject, Json, JsonObject, Map};
 
 use super::seal::{Bound, Broken, Issued};
@@ -16,16 +17,17 @@ use crate::input_required::{accepts, pages};
 use crate::json::with_members;
 use crate::limits::deadline;
 use crate::server::Server;
+use crate::server::reply::Outgoing;
 use crate::server::requests::About;
 use crate::translate::TextDirection;
-use crate::{Caller, Connection, Token};
+use crate::{Caller, Connection, Event, Token};
 use mcp_revisions_core::methods;
 
 /// A handler that waits for its client.
 #[derive(Debug)]
 pub(crate) struct Suspended {
     token: Token,
-    peer: Revision,
+    revision: Revision,
     subject: String,
     principal: Option<String>,
     method: &'static str,
@@ -68,7 +70,7 @@ impl Connection<Server> {
     ) -> Result<(), ErrorObject> {
         let limits = self.role.limits;
         let asked_too_often = || errors::asked_too_often(limits.max_input_rounds).error;
-        let asks_back = (self.role.translator).may_ask_back(about.peer, about.method);
+        let asks_back = (self.role.translator).may_ask_back(about.revision, about.method);
         let (Some(method), true) = (known(method), asks_back) else {
             let why = "a client of a per-request revision can be asked while it calls a tool, reads a resource or gets a prompt";
             return Err(errors::internal(why).error);
@@ -95,7 +97,7 @@ impl Connection<Server> {
         }
         self.ask_client(Suspended {
             token: about.token,
-            peer: about.peer,
+            revision: about.revision,
             subject: about.subject.clone().unwrap_or_default(),
             principal: about.principal.clone(),
             method: about.method,
@@ -118,7 +120,7 @@ impl Connection<Server> {
         let state = (self.role.seal.sign(&issued, call.until, bound))
             .ok_or_else(|| errors::internal("the system gave no randomness to sign with").error)?;
         let questions = call.asked.iter().map(|open| &open.question);
-        let result = write(questions, &state, &self.role.translator, call.peer);
+        let result = write(questions, &state, &self.role.translator, call.revision);
         let token = call.token;
         self.state.suspended.insert(ticket, call);
         self.answer_with_questions(token, ticket, result);
@@ -135,7 +137,7 @@ impl Connection<Server> {
     fn take_retry(&mut self, about: &About, now: Duration) -> Result<(), ErrorObject> {
         let invalid = |why: &str| errors::invalid_params(why).error;
         let params = JsonObject::try_from(about.params.clone())
-            .map_err(|_| invalid("params are no object"))?;
+            .map_err(|_| invalid("`params` is not an object"))?;
         let state = params.get("requestState");
         let Some(state) = state.as_ref().and_then(Json::as_str) else {
             return Err(invalid(
@@ -165,7 +167,7 @@ impl Connection<Server> {
         let answer = |open: &OpenQuestion| {
             let EmbeddedQuestion { name, method, .. } = &open.question;
             let answer = responses.get(name)?;
-            let carried = (self.role.translator).answer_told(method, &answer, call.peer);
+            let carried = (self.role.translator).answer_told(method, &answer, call.revision);
             Some(carried.map(|(answer, _)| (open.ask, answer)))
         };
         // The client may retry with an answer that can be read: the handler has not seen this one.
@@ -241,6 +243,33 @@ impl Connection<Server> {
         }
         is_one
     }
+
+    /// Answers a request for now, while the application goes on with its call.
+    pub(crate) fn answer_with_questions(&mut self, token: Token, ticket: u64, result: Json) {
+        let Some(pending) = self.state.get_mut(token) else {
+            return;
+        };
+        pending.is_adapted = true;
+        let exchange = pending.exchange;
+        let body = response(&pending.id, &self.role.signed(result, pending.revision));
+        self.state.suspend(token);
+        self.state.end_exchange(exchange);
+        // The client may retry as soon as it has the answer: the transport has to know the ticket by then.
+        self.tell(Event::Suspended { token, ticket });
+        self.send(Outgoing::last(exchange, 200, body));
+    }
+
+    /// Continues a suspended request in the place of the one by which its client has retried.
+    pub(crate) fn resume(&mut self, token: Token, by: Token, now: Duration) {
+        let Some(exchange) = self.state.resume(token, by) else {
+            return;
+        };
+        self.tell(Event::Resumed { token, exchange });
+        let pending = self.state.get_mut(token);
+        if let Some(result) = pending.and_then(|pending| pending.early.take()) {
+            let _ = self.answer(token, result, now);
+        }
+    }
 }
 
 impl Server {
@@ -262,7 +291,7 @@ impl Server {
         about.subject.as_ref()?;
         let until = deadline(now, self.limits.client_response_timeout);
         let state = (self.seal).sign(&Issued::Again, until, about.bound())?;
-        Some(write(&questions, &state, &self.translator, about.peer))
+        Some(write(&questions, &state, &self.translator, about.revision))
     }
 
     /// Returns the params by which the handlers are called as if for the first time, after the retry of the client.
@@ -285,7 +314,7 @@ impl Server {
             TextDirection::In,
             about.method,
             &plain,
-            about.peer,
+            about.revision,
             None,
         );
         carried

@@ -512,7 +512,7 @@ impl Connection<Client> {
 }
 
 impl Connection<Client> {
-    /// Returns what a `DiscoverResult` says of the server.
+    /// Returns the facts of the server in a `DiscoverResult`.
     fn facts_of(&mut self, evidence: Evidence<'_>, revision: Revision) -> ServerFacts {
         let Some(result) = evidence.message.and_then(|it| outcome(it).ok()) else {
             return ServerFacts::unknown(revision);
@@ -521,7 +521,7 @@ impl Connection<Client> {
         self.facts(&result, revision, info)
     }
 
-    /// Returns what a result says of the server, which names itself by `info`.
+    /// Returns the facts of the server in a result; `info` is its name.
     fn facts(&mut self, result: &Json, revision: Revision, info: Option<Json>) -> ServerFacts {
         self.state.changes.capabilities = result.get("capabilities");
         let method = match revision.lifecycle() {
@@ -531,7 +531,7 @@ impl Connection<Client> {
         let mut carry = |name, json: Json| {
             let carried = facts(&self.role.translator, method, name, &json, revision);
             if let Err(stopped) = &carried {
-                self.tell(Event::stopped(stopped, method, revision));
+                self.tell(Event::stopped(stopped, method));
             }
             carried.ok()
         };

@@ -89,7 +89,7 @@ impl Starting {
         self.steps.sort_by_key(|step| !is_named(step));
     }
 
-    /// Returns why no revision is settled, once no step is left.
+    /// Returns the reason why no revision is settled, once no step is left.
     pub(super) fn failure(&self) -> Failure {
         let refusal = self.refusal.clone();
         self.having_tried(refusal.unwrap_or(Failure::NoCommonRevision(Vec::new())))

@@ -1,7 +1,7 @@
 //! Sessions by their id, for transports where one endpoint has many; bounded by count and by bytes, and by owner.
 //!
-//! Those that never said a second word go first, then those that said nothing for longest; to find them takes no look at
-//! the others. An owner that needs room gets that of its own sessions before that of another's.
+//! To make room, sessions without a message after `initialize` end first, then those that are idle for longest; both are found
+//! without a search. The sessions of an owner that needs room end before those of others.
 
 mod owner;
 
@@ -93,6 +93,7 @@ impl<T> NewSession<T> {
 /// No session more is taken; the one that was to be opened comes back.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", refusal.error.message)]
+#[non_exhaustive]
 pub struct SessionsFull<T> {
     /// The error that says which limit is reached: a number, of all sessions or of this owner's, or bytes.
     pub refusal: Box<Refusal>,
@@ -263,7 +264,7 @@ impl<T> Sessions<T> {
         entries.map(|(_, entry)| (&entry.id, &entry.session))
     }
 
-    /// Returns how many are open.
+    /// Returns the number of open sessions.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len()
@@ -284,7 +285,7 @@ impl<T> Sessions<T> {
         self.entries.drain().map(|entry| entry.session).collect()
     }
 
-    /// Returns which of some goes next: if the one that was unused for longest is spared, so are all behind it.
+    /// Returns the session that ends next: if the one that was unused for longest is spared, so are all behind it.
     fn next(
         &self,
         of: &SessionTurns,

@@ -36,7 +36,11 @@ pub(crate) struct SubscriptionStream {
 impl Connection<Server> {
     /// Opens a stream of a client, and subscribes to what no other stream carries.
     pub(crate) fn open_stream(&mut self, about: &About) {
-        let About { token, peer, .. } = *about;
+        let About {
+            token,
+            revision: peer,
+            ..
+        } = *about;
         let caller = Arc::clone(&about.caller);
         let limits = &self.role.limits;
         let declares = |path: &[&str]| self.role.declares(path);

@@ -8,23 +8,16 @@ mod store;
 use std::sync::Arc;
 
 use mcp_revisions_core::{Introductions, Revision};
-use mcp_wire::envelope::write;
-use mcp_wire::{ErrorObject, Json, Map, Peeked, Raw};
+use mcp_wire::{Json, Peeked, Raw};
 
-use super::{
-    EXTENSION, Form, NOTIFICATIONS_TASKS, RESULT_TYPE, TaskStatus, declares_extension,
-    with_extension, without_extension,
-};
+use super::{EXTENSION, Form, declares_extension, with_extension, without_extension};
 use crate::errors::{self, Refusal};
-use crate::input_required::server::known;
 use crate::json::{object, with_members};
-use crate::server::{AppProfile, Outgoing, Server};
-use crate::translate::{TextDirection, no_params};
-use crate::{Caller, Connection, Token};
-use mcp_revisions_core::ConversionError;
+use crate::server::{AppProfile, Server};
+use crate::translate::no_params;
+use crate::{Caller, Connection};
 use mcp_revisions_core::errors::shortened;
 use mcp_revisions_core::methods;
-use mcp_wire::meta;
 
 pub use options::{TaskOptions, TaskSupport};
 pub use record::{Task, TaskAnswer, TaskCount, TaskQuestion};
@@ -37,18 +30,6 @@ pub use store::{MemoryTasks, Stored, TaskStore, TaskStoreError};
 pub(crate) const TASK_IDS: &str = "taskIds";
 
 impl Server {
-    /// Returns how calls become tasks; `None` if none does.
-    #[must_use]
-    pub fn task_options(&self) -> Option<&TaskOptions> {
-        self.tasks.options.as_ref()
-    }
-
-    /// Returns whether the application has tasks of its own, for clients of its revision.
-    #[must_use]
-    pub fn has_own_tasks(&self) -> bool {
-        self.tasks.has_own
-    }
-
     /// Lets calls of tools become tasks: declares that to every client in the words of its revision. Tools of options
     /// that were set before stay.
     #[must_use]
@@ -92,7 +73,7 @@ impl Server {
         self.tasks_for(peer).is_some()
     }
 
-    /// Returns how calls of a tool become tasks of the runtime; `None` if they never do.
+    /// Returns the support of a tool for tasks of the runtime; `None` if its calls never become one.
     fn task_support(&self, tool: &str, peer: Revision) -> Option<TaskSupport> {
         let tasks = self.tasks_for(peer)?;
         if self.tasks.has_own {
@@ -123,108 +104,6 @@ impl Server {
         });
         let tools = Json::of(&marked.collect::<Vec<_>>());
         with_members(&result, &[("tools", Some(tools))])
-    }
-
-    /// Returns the result that answers a call with a task.
-    pub fn task_created(task: &Task, form: Form) -> Json {
-        let mut members = task.members(form);
-        match form {
-            Form::Core => object([("task", Json::of(&members))]),
-            Form::Extension => {
-                members.insert("resultType", Json::of(RESULT_TYPE));
-                Json::of(&members)
-            }
-        }
-    }
-
-    /// Returns what a client gets that looks at a task.
-    pub fn task_state(&self, task: &Task, form: Form, peer: Revision) -> Json {
-        let mut members = match form {
-            Form::Core => task.members(form),
-            Form::Extension => self.task_detail(task, peer),
-        };
-        if form == Form::Extension {
-            members.insert("resultType", Json::of("complete"));
-        }
-        Json::of(&members)
-    }
-
-    /// Returns a task with its questions or its outcome, as the extension has it.
-    pub fn task_detail(&self, task: &Task, peer: Revision) -> Map<Json> {
-        let mut members = task.members(Form::Extension);
-        match task.status {
-            TaskStatus::InputRequired => {
-                let questions = (task.questions.iter()).filter_map(|question| {
-                    // One that cannot be asked was refused when the handler asked it.
-                    let asked = self.task_question(question, peer).ok()?;
-                    Some((question.key.as_str(), asked))
-                });
-                members.insert("inputRequests", object(questions));
-            }
-            TaskStatus::Completed | TaskStatus::Failed => match self.task_outcome(task, peer) {
-                Ok(result) => {
-                    members.insert("result", result);
-                }
-                Err(error) => {
-                    members.insert("status", Json::of(&TaskStatus::Failed));
-                    members.insert("error", Json::of(&error));
-                }
-            },
-            TaskStatus::Working | TaskStatus::Cancelled => {}
-        }
-        members
-    }
-
-    /// Returns what the request of a task is answered with, for a client of this revision.
-    pub fn task_outcome(&self, task: &Task, peer: Revision) -> Result<Json, ErrorObject> {
-        let method = known_method(&task.method);
-        match (&task.result, &task.error) {
-            (Some(result), _) => {
-                match self
-                    .translator
-                    .result_told(TextDirection::Out, method, result, peer, None)
-                {
-                    Ok((result, _)) => Ok(result),
-                    Err(ConversionError::RequiresState(_)) => {
-                        let why = "the handler asked by a result in a task: ask by a request there";
-                        Err(errors::internal(why).error)
-                    }
-                    Err(stopped) => Err(stopped.into_error(ErrorObject::INTERNAL_ERROR)),
-                }
-            }
-            (None, Some(error)) => Err(self.translator.error_out(method, error.clone(), peer)),
-            (None, None) => Err(errors::internal("the task was cancelled").error),
-        }
-    }
-
-    /// Returns a question of a task as a client of this revision is asked it.
-    pub fn task_question(
-        &self,
-        question: &TaskQuestion,
-        peer: Revision,
-    ) -> Result<Json, ErrorObject> {
-        let TaskQuestion { method, params, .. } = question;
-        let unknown = || errors::internal("a client cannot be asked this in a task").error;
-        let method = known(method).ok_or_else(unknown)?;
-        let carried = (self.translator).params_told(TextDirection::Out, method, params, peer, None);
-        let (params, _) =
-            carried.map_err(|stopped| stopped.into_error(ErrorObject::INTERNAL_ERROR))?;
-        let method = Json::of(self.translator.peer_name(method, peer));
-        Ok(object([("method", method), ("params", params)]))
-    }
-
-    /// Returns the answer of a client of this revision to a question of a task, for the handler.
-    pub fn task_answer(
-        &self,
-        question: &TaskQuestion,
-        answer: &Json,
-        peer: Revision,
-    ) -> Result<Json, ErrorObject> {
-        let method = known(&question.method).unwrap_or_default();
-        let carried = (self.translator)
-            .answer_told(method, answer, peer)
-            .map_err(|stopped| stopped.into_error(ErrorObject::INVALID_PARAMS));
-        carried.map(|(answer, _)| answer)
     }
 }
 
@@ -292,33 +171,7 @@ impl Connection<Server> {
         }
     }
 
-    /// Returns the tasks whose notifications a stream is for, and the revision of its client.
-    pub fn task_ids(&self, stream: Token) -> Option<(Revision, Vec<String>)> {
-        let pending = self.state.get(stream)?;
-        Some((pending.peer, pending.task_ids.clone()))
-    }
-
-    /// Agrees to tell of these tasks on a stream, before it is acknowledged.
-    pub fn agree_to_tasks(&mut self, stream: Token, ids: Vec<String>) {
-        if let Some(pending) = self.state.get_mut(stream) {
-            pending.task_ids = ids;
-        }
-    }
-
-    /// Tells of a task on a stream; false if that is over.
-    pub fn tell_of_task(&mut self, stream: Token, task: &Map<Json>) -> bool {
-        let Some(pending) = self.state.get(stream) else {
-            return false;
-        };
-        let id = Json::of(&pending.id);
-        let params = meta::with(&Json::of(task), meta::SUBSCRIPTION_ID, &id);
-        let body = write::notification(NOTIFICATIONS_TASKS, Some(params.text()));
-        let exchange = Some(pending.exchange);
-        self.send(Outgoing::on_its_way(exchange, body));
-        true
-    }
-
-    /// Returns which task a call may become.
+    /// Returns the task that a call may become.
     ///
     /// # Errors
     /// A client that asks for the task of a tool without tasks, or for no task of a tool that runs no other way.
@@ -387,44 +240,6 @@ impl Connection<Server> {
             (_, Some(TaskSupport::Optional)) => Ok(None),
         }
     }
-
-    /// Returns the task that a call may become, if its client takes one and does not have to retry first.
-    pub fn starting(&self, call: Token) -> Option<StartingTask> {
-        let pending = self.state.get(call).filter(|it| !it.is_suspended)?;
-        Some(StartingTask {
-            wanted: pending.task?,
-            peer: pending.peer,
-            caller: Arc::clone(&pending.caller),
-            method: pending.method,
-            in_use: Arc::clone(&self.state.in_use),
-        })
-    }
-
-    /// Returns who is behind a request, if the transport knows.
-    pub fn principal_of(&self, request: Token) -> Option<String> {
-        self.state.get(request)?.principal.clone()
-    }
-
-    /// Answers a call with its task, in the words of its client; false if it does not wait any more, or is suspended.
-    pub fn answer_with_task(&mut self, call: Token, task: Json) -> bool {
-        let waits = self.state.get(call).is_some_and(|it| !it.is_suspended);
-        if waits {
-            self.answer_as_is(call, Ok(task));
-        }
-        waits
-    }
-
-    /// Tells the client of a session what its own revision has a notification for.
-    pub fn notify_of_task(&mut self, members: &Map<Json>) {
-        let can = |session: &crate::server::requests::Opened| {
-            session.is_initialized && Form::of(session.revision) == Some(Form::Core)
-        };
-        if self.state.session.as_deref().is_some_and(can) {
-            let params = mcp_wire::to_string(members);
-            let body = write::notification(methods::NOTIFICATIONS_TASKS_STATUS, Some(&params));
-            self.send(Outgoing::on_its_way(None, body));
-        }
-    }
 }
 
 /// Returns the params of an acknowledgement, with the tasks that the stream tells of.
@@ -437,19 +252,9 @@ pub(crate) fn with_task_ids(params: &Json, ids: &[String]) -> Json {
     with_members(params, &[("notifications", Some(agreed))])
 }
 
-/// Returns what a stream is for, without its tasks.
+/// Returns the filter of a stream, without its tasks.
 pub(crate) fn without_task_ids(wanted: &Json) -> Json {
     with_members(wanted, &[(TASK_IDS, None)])
-}
-
-/// Returns the members of a notification of a task, for clients that ask for tasks themselves.
-pub fn notified(task: &Task) -> Map<Json> {
-    task.members(Form::Core)
-}
-
-/// Returns the method of a request that may become a task.
-fn known_method(method: &str) -> &'static str {
-    mcp_revisions_core::translate::known_method(method).unwrap_or(methods::TOOLS_CALL)
 }
 
 /// Returns whether a client takes tasks in the form of the extension: the core of its revision has it, or its capabilities

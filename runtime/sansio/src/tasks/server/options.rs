@@ -117,7 +117,7 @@ impl TaskOptions {
         self
     }
 
-    /// Returns how calls of a tool become tasks; `None` if they never do.
+    /// Returns the support of a tool for tasks; `None` if its calls never become one.
     pub(crate) fn support(&self, tool: &str) -> Option<TaskSupport> {
         self.tools.get(tool).copied()
     }
@@ -136,7 +136,7 @@ impl TaskOptions {
         }
     }
 
-    /// Returns how long a task is kept whose client asks for this time.
+    /// Returns the time that a task is kept if its client asks for this time.
     pub fn ttl_for(&self, asked: Option<u64>) -> Duration {
         asked
             .map_or(self.ttl, Duration::from_millis)

@@ -129,7 +129,7 @@ mcp_wire::record! {
 }
 
 impl Task {
-    /// Returns how many bytes the record takes up.
+    /// Returns the number of bytes of the record.
     #[must_use]
     pub fn bytes(&self) -> usize {
         size_of::<Self>() + mcp_wire::to_string(self).len()
@@ -201,7 +201,7 @@ impl Task {
     }
 
     /// Returns the members that every message about it has, as a form spells them.
-    pub(super) fn members(&self, form: Form) -> Map<Json> {
+    pub(crate) fn members(&self, form: Form) -> Map<Json> {
         let (ttl, poll_interval) = match form {
             Form::Core => ("ttl", "pollInterval"),
             Form::Extension => ("ttlMs", "pollIntervalMs"),

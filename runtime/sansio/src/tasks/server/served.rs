@@ -31,7 +31,7 @@ pub struct StartingTask {
     /// The task that its client takes.
     pub wanted: TaskWanted,
     /// The revision that the client speaks.
-    pub peer: Revision,
+    pub revision: Revision,
     /// The client that made the call.
     pub caller: Arc<Caller>,
     /// The method of the call.

@@ -44,16 +44,15 @@ impl From<TaskStoreError> for ErrorObject {
     }
 }
 
-/// Keeps tasks until they expire, within bounds of its own. Replicas that share one serve each other's tasks.
+/// A store of tasks. It holds them until they expire, within its own limits. Replicas that share one serve each other's tasks.
 pub trait TaskStore: Send + Sync + 'static {
-    /// Keeps a new task.
+    /// Adds a new task.
     fn insert(&self, task: Task) -> Stored<'_, Result<(), TaskStoreError>>;
 
     /// Returns a task, or `None` if there is none of this id.
     fn get<'a>(&'a self, id: &'a str) -> Stored<'a, Result<Option<Task>, TaskStoreError>>;
 
-    /// Puts a task in the place of the one that was read at the version before it. Its owner, share, creation and expiry
-    /// stay what they were.
+    /// Replaces the version of a task before this one. Its owner, share, creation and expiry stay as they were.
     fn replace(&self, task: Task) -> Stored<'_, Result<(), TaskStoreError>>;
 
     /// Removes a task.
@@ -68,7 +67,7 @@ pub trait TaskStore: Send + Sync + 'static {
     ) -> Stored<'a, Result<Vec<Task>, TaskStoreError>>;
 }
 
-/// Keeps tasks in the memory of the process, within a number and within bytes, of which one share may take a quarter.
+/// A store in the memory of the process. It holds a maximum number of tasks and of bytes, of which one share may take a quarter.
 #[derive(Debug)]
 pub struct MemoryTasks {
     most: usize,
@@ -295,7 +294,7 @@ mod tests {
         assert_eq!((store.len(), store.bytes()), (0, 0));
     }
 
-    /// Returns what a store in memory answers, which never waits.
+    /// Returns the answer of a store in memory, which never waits.
     fn at_once<T>(answer: impl Future<Output = T>) -> T {
         let mut answer = std::pin::pin!(answer);
         let mut context = std::task::Context::from_waker(std::task::Waker::noop());

@@ -66,7 +66,7 @@ impl SkillFolder {
     /// Reads the folder.
     ///
     /// # Errors
-    /// Returns what is wrong with it, each with what to do.
+    /// Returns the faults of the folder, each with help.
     pub(super) fn read(folder: &Path) -> Result<Self, Vec<String>> {
         let place = folder.display();
         let root = fs::canonicalize(folder)

@@ -4,7 +4,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 
 /// The MIME type of a text of no other type.
 const TEXT: &str = "text/plain";
-/// The MIME type of bytes that are no text.
+/// The MIME type of bytes that are not text.
 const BYTES: &str = "application/octet-stream";
 
 /// The ends of names, each with its MIME type.

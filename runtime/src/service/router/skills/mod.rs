@@ -40,7 +40,7 @@ impl SkillIndex {
     /// Adds the entry of one skill.
     ///
     /// # Errors
-    /// Returns why clients could not take it.
+    /// Returns the reason why clients would refuse it.
     fn add_entry(&mut self, skill: &FolderSkill, files: &[FolderFile]) -> Result<(), String> {
         let place = skill.place.display();
         let within = |file: &&FolderFile| file.uri.starts_with(&skill.directory);
@@ -122,7 +122,7 @@ fn is_skill_name(name: &str) -> bool {
     (1..=64).contains(&name.len()) && name.bytes().all(plain) && !is_edged
 }
 
-/// Returns what a list says of a file; `SKILL.md` has the name and the description of its skill.
+/// Returns the resource of a file for lists; `SKILL.md` has the name and the description of its skill.
 fn resource_of(file: &FolderFile, of: Option<&ext::SkillFrontmatter>) -> mcp::Resource {
     let name = of.map_or(&*file.name, |of| &*of.name);
     let mut resource = mcp::Resource::new(Uri(&*file.uri), name);
@@ -187,7 +187,7 @@ impl ext::ServerHandlers<RequestContext<Latest>> for SkillHandlers {
         let found = self.index.directories.get(&params.uri);
         let children = found.ok_or_else(|| {
             let uri = shortened(&params.uri);
-            Error::InvalidParams(format!("`{uri}` is no directory of a skill"))
+            Error::InvalidParams(format!("`{uri}` is not a directory of a skill"))
         })?;
         let resources = children.values().cloned();
         let (page, next) = page_of(resources, params.cursor.as_deref(), self.page_size)?;
@@ -235,7 +235,7 @@ impl Router {
     /// # }
     /// ```
     ///
-    /// [Specification](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx)
+    /// [Specification](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/beta/skills.mdx)
     #[must_use]
     pub fn skills(mut self, folder: impl AsRef<Path>) -> Self {
         if !self.methods.is_empty() {
@@ -267,7 +267,7 @@ impl Router {
                 read,
             };
             let is_free = self.resources.add(&file.uri, registered);
-            self.taken(is_free, "resources", &file.uri);
+            self.report_taken(is_free, "resources", &file.uri);
         }
         let index = Arc::new(index);
         for method in ext::METHODS {

@@ -10,7 +10,7 @@ use mcp_revisions_sansio::client::NeededSignIn;
 /// A future that an [`AuthProvider`] returns.
 pub type AuthFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Supplies the credentials of requests, and handles responses 401 and 403.
+/// A source of credentials for requests. It also handles responses 401 and 403.
 ///
 /// A `String` is a bearer token that does not change. Feature `client-auth` has `OAuth`, which signs in.
 pub trait AuthProvider: Send + Sync + 'static {
@@ -120,6 +120,7 @@ fn challenges(headers: &HeaderMap) -> impl Iterator<Item = &str> {
 
 /// The fate of a request that was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RefusalFate {
     /// The request is sent again, with new credentials.
     Retry,

@@ -61,7 +61,7 @@ impl EventStream {
         self.parser.last_id.as_deref()
     }
 
-    /// Returns how long the server wants to be left alone before that.
+    /// Returns the time that the server wants clients to wait before that.
     pub(super) fn retry(&self) -> Option<Duration> {
         self.parser.retry
     }

@@ -13,13 +13,14 @@ use super::events::EventStream;
 use super::gate::{Gate, GateKey};
 use super::only_stream::OnlyStream;
 use super::request::{HttpRequests, Pace, RequestFailure, may_pass};
-use crate::headers::{PROTOCOL_VERSION, SESSION_ID};
-use crate::methods::INITIALIZE;
 use crate::transport::client::Incoming;
 use crate::transport::queue::QueueSender;
-use crate::{MessageKind, peek};
+use mcp_revisions_core::headers::{PROTOCOL_VERSION, SESSION_ID};
+use mcp_revisions_core::methods::INITIALIZE;
+use mcp_revisions_core::{MessageKind, peek};
 use mcp_revisions_sansio::client::Post;
-use mcp_revisions_sansio::transport::{is_per_request_error, may_be_http_sse, own_id, quotable};
+use mcp_revisions_sansio::driver::client::{is_per_request_error, may_be_http_sse};
+use mcp_revisions_sansio::driver::{own_id, quotable};
 use mcp_wire::RawId;
 
 /// Maximum number of times in a row that a stream without any event is asked for again.

@@ -6,8 +6,8 @@ use ::http::header::{
 };
 use ::http::{HeaderName, HeaderValue};
 
-use crate::headers;
-use mcp_revisions_sansio::params;
+use mcp_revisions_core::headers;
+use mcp_revisions_sansio::driver::params;
 
 pub(super) fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), String> {
     let parsed: HeaderName =

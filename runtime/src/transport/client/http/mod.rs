@@ -39,6 +39,7 @@ use only_stream::OnlyStream;
 pub use options::Http;
 use request::HttpRequests;
 use session::SessionStream;
+pub use url::without_secrets;
 
 /// A server that is talked to.
 pub(crate) struct HttpServer {
@@ -108,7 +109,7 @@ impl HttpServer {
         let id = post
             .headers
             .iter()
-            .find(|(name, _)| name.eq_ignore_ascii_case(crate::headers::SESSION_ID));
+            .find(|(name, _)| name.eq_ignore_ascii_case(mcp_revisions_core::headers::SESSION_ID));
         let Some((_, id)) = id else { return };
         if self
             .session

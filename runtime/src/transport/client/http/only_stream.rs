@@ -13,15 +13,15 @@ use tokio::time::Instant;
 use super::events::EventStream;
 use super::request::HttpRequests;
 use super::url::place;
-use crate::headers::SESSION_ID;
-use crate::methods::NOTIFICATIONS_CANCELLED;
 use crate::transport::client::Incoming;
 use crate::transport::panics::lock;
 use crate::transport::queue::QueueSender;
 use crate::transport::spawn::spawn;
-use crate::{MessageKind, peek};
+use mcp_revisions_core::headers::SESSION_ID;
+use mcp_revisions_core::methods::NOTIFICATIONS_CANCELLED;
+use mcp_revisions_core::{MessageKind, peek};
 use mcp_revisions_sansio::client::{Exchange, Post};
-use mcp_revisions_sansio::transport::own_id;
+use mcp_revisions_sansio::driver::own_id;
 
 /// Time that a server has to open the stream and to name the URL for POSTs: a server of another protocol never does.
 const OPENED: Duration = Duration::from_secs(10);
@@ -182,7 +182,7 @@ impl OnlyStream {
         }
     }
 
-    /// Returns where to send a message, and waits for its answer from now on; `None` after the end of the stream.
+    /// Returns the URI for a message, and waits for its answer from now on; `None` after the end of the stream.
     fn begin(&self, id: Option<i64>, exchange: Exchange) -> Option<Uri> {
         match &mut lock(&self.0).stage {
             StreamStage::Open(open) => {
@@ -248,7 +248,7 @@ async fn read(
     }
 }
 
-/// Returns what the session is called whose messages go to this URI.
+/// Returns the id of the session whose messages go to this URI.
 fn session_of(endpoint: &Uri) -> Option<String> {
     endpoint.path_and_query().map(ToString::to_string)
 }

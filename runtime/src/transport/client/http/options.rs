@@ -183,10 +183,10 @@ impl Http {
         self
     }
 
-    /// Sets how long the server may take to begin an answer, and how long to send a body that is no stream; 10 minutes by
+    /// Sets how long the server may take to begin an answer, and how long to send a body that is not a stream; 10 minutes by
     /// default. What is not answered by then has failed; a stream that has begun may be silent for longer.
     #[must_use]
-    pub fn with_answer_time(mut self, time: Duration) -> Self {
+    pub fn with_answer_timeout(mut self, time: Duration) -> Self {
         self.answer_time = time;
         self
     }

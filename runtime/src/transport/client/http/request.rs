@@ -21,13 +21,13 @@ use super::cookies::Cookies;
 use super::header::header;
 use super::options::Http;
 use super::url::{place, without_secrets};
-use crate::translate::known_method;
 use crate::transport::client::Incoming;
 use crate::transport::observe;
 use crate::transport::panics::lock;
-use crate::{MessageKind, headers, methods, peek};
+use mcp_revisions_core::translate::known_method;
+use mcp_revisions_core::{MessageKind, headers, methods, peek};
 use mcp_revisions_sansio::client::{Exchange, NeededSignIn};
-use mcp_revisions_sansio::transport::quotable;
+use mcp_revisions_sansio::driver::quotable;
 
 /// Maximum number of times that a refused request is sent again: for a token, for a scope, for a nonce.
 const REFUSALS: usize = 3;
@@ -135,7 +135,7 @@ impl HttpRequests {
         Ok(Err(response.status()))
     }
 
-    /// Returns where the server is.
+    /// Returns the URL of the server.
     pub(super) fn url(&self) -> &Uri {
         &self.http.url
     }
@@ -374,7 +374,7 @@ impl HttpRequests {
         Ok((headers, credentials.token))
     }
 
-    /// Returns how long to wait before a try: twice as long each time, and up to half of it more, by chance.
+    /// Returns the time to wait before a try: it doubles each time, and a random part of up to a half is added.
     pub(super) fn pause(&self, tries: u32, wanted: Option<Duration>) -> Duration {
         let doubled = self
             .http
@@ -397,7 +397,8 @@ const IDENTITY: &str = "identity";
 /// A body in a coding that was not asked for.
 fn plain(response: Response<HttpResponseBody>) -> Result<Response<HttpResponseBody>, String> {
     let coding = super::body::header(&response, CONTENT_ENCODING.as_str());
-    match coding.filter(|coding| !coding.trim().eq_ignore_ascii_case(IDENTITY)) {
+    let is_plain = |one: &str| one.is_empty() || one.eq_ignore_ascii_case(IDENTITY);
+    match coding.filter(|codings| !codings.split(',').map(str::trim).all(is_plain)) {
         None => Ok(response),
         Some(coding) => {
             let (status, coding) = (response.status().as_u16(), quotable(&coding));
@@ -461,7 +462,8 @@ fn redirected(
     method: &Method,
     response: Response<HttpResponseBody>,
 ) -> Result<Response<HttpResponseBody>, RequestFailure> {
-    let to = super::body::header(&response, LOCATION.as_str());
+    let location = response.headers().get(LOCATION);
+    let to = location.map(|to| String::from_utf8_lossy(to.as_bytes()).into_owned());
     match to.filter(|_| response.status().is_redirection() && method == Method::POST) {
         None => Ok(plain(response)?),
         Some(to) => {
@@ -512,7 +514,7 @@ const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
 const AS_WANTED: u32 = 5;
 
 impl Pace {
-    /// Returns how long to wait before the stream is asked for again that broke after it lasted so long.
+    /// Returns the time to wait before a broken stream is requested again; `lasted` is how long it lasted.
     pub(super) fn pause(
         &mut self,
         requests: &HttpRequests,
@@ -549,7 +551,7 @@ pub(super) fn cause(error: &Error) -> String {
         }
         source = error.source();
     }
-    // The beginning of the answer is no record of TLS.
+    // The beginning of the answer is not a record of TLS.
     if said.contains("InvalidContentType") {
         said.push_str(": the server does not speak TLS at this port, try http://");
     }

@@ -50,7 +50,7 @@ impl Trust {
     /// Trusts the certificates of a file in PEM, too.
     ///
     /// # Errors
-    /// Returns why there are none.
+    /// Returns an error if there are none.
     pub(super) fn add_file(&mut self, path: &Path) -> Result<(), Error> {
         let read = std::fs::read(path).map_err(|error| error.to_string());
         let found = read
@@ -86,7 +86,7 @@ fn with_roots(certificates: &[CertificateDer<'static>]) -> ClientConfig {
 /// Reads certificates in PEM.
 ///
 /// # Errors
-/// Returns why there are none.
+/// Returns an error if there are none.
 fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {
     let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
     match all {

@@ -5,7 +5,7 @@ use ::http::uri::PathAndQuery;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// Returns where a reference leads to from a URL, unless that is of another origin.
+/// Returns the URL that a reference leads to from another one, unless it is of another origin.
 pub(super) fn place(from: &Uri, reference: &str) -> Option<Uri> {
     let target = reference.split('#').next().unwrap_or_default();
     let before_path = target.split(['/', '?']).next().unwrap_or_default();
@@ -62,7 +62,8 @@ fn without_dots(path: &PathAndQuery) -> Option<PathAndQuery> {
 }
 
 /// Returns a URL without its user, its query and its fragment, which may be secrets.
-pub(super) fn without_secrets(url: &str) -> String {
+#[doc(hidden)]
+pub fn without_secrets(url: &str) -> String {
     let bare = url.split(['?', '#']).next().unwrap_or_default();
     let Some((scheme, rest)) = bare.split_once("//") else {
         return bare.to_owned();

@@ -37,7 +37,7 @@ impl TokenClaims {
         self.text("sub").or_else(|| self.text("username"))
     }
 
-    /// Returns who the token is of, as a text that no other person or client of the issuer has; `None` if the claims name no
+    /// Returns the principal of the token, as a text that no other person or client of the issuer has; `None` if the claims name no
     /// subject. `takes_clients` is whether a token without a subject is its client's own.
     pub(super) fn principal(&self, issuer: &str, takes_clients: bool) -> Option<String> {
         // No URL has a space, so that no two of these are one text.
@@ -58,7 +58,7 @@ impl TokenClaims {
         is_own || self.text("idtyp").as_deref() == Some("app")
     }
 
-    /// Returns why the token is of no use as an access token that its bearer sends; `None` if it is.
+    /// Returns the reason why a bearer cannot use the token as an access token; `None` if it can.
     pub(super) fn misuse(&self) -> Option<&'static str> {
         let named = ["token_type", "typ", "token_use"].map(|name| self.text(name));
         let texts = named.into_iter().flatten();

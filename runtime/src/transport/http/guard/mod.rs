@@ -260,7 +260,7 @@ impl fmt::Debug for ResourceGuard {
 /// Returns the token of a request.
 ///
 /// # Errors
-/// Returns why the request is not valid; `None` if it has no token.
+/// Returns the reason why the request is not valid; `None` if it has no token.
 fn token(head: &Parts) -> Result<String, Option<&'static str>> {
     let query = head.uri.query().unwrap_or_default();
     if query.split('&').any(|one| one.starts_with("access_token=")) {
@@ -304,6 +304,7 @@ impl Options {
 
     /// Checks the access token of a request, if the service has a guard: for a service that does something before
     /// [`Service`](super::Service) sees the request, which takes one that has [`TokenClaims`] as checked.
+    /// Cancel safe.
     ///
     /// # Errors
     /// Returns the response to a request that is refused.

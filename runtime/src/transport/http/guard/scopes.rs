@@ -11,9 +11,9 @@ use mcp_wire::ErrorObject;
 use super::super::{Body, text};
 use super::refusal::GuardRefusal;
 use super::{ResourceGuard, TokenClaims};
-use crate::headers;
 use crate::serve::Peer;
 use crate::transport::observe;
+use mcp_revisions_core::headers;
 
 /// The scopes of one request: those that its token has, and those that its handler missed.
 #[derive(Clone)]
@@ -108,7 +108,7 @@ impl Peer {
         let needed: Vec<&str> = owned.iter().map(AsRef::as_ref).collect();
         let Some(granted) = self.extension::<RequestScopes>() else {
             let why = "this call needs scopes, and the server has no guard that checks tokens: set one by `Options::with_guard`";
-            return Err(crate::errors::internal(why).error);
+            return Err(mcp_revisions_sansio::errors::internal(why).error);
         };
         granted.require(&needed).map_err(|refusal| {
             let needed = NeededSignIn {

@@ -14,8 +14,8 @@ use super::homes::Homes;
 use super::turns::ReplicaTurns;
 use super::ways::ReplicaWindows;
 use crate::backplane::{Backplane, ReplicaTarget, Unavailable, detach};
-use crate::errors::Refusal;
 use crate::transport::panics::lock;
+use mcp_revisions_sansio::errors::Refusal;
 
 /// One replica's view of the others.
 pub(in crate::transport::http) struct Replica {

@@ -6,7 +6,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Uri,
 use mcp_wire::{Json, Map};
 
 use super::super::{PeerAddress, Principal, TokenClaims};
-use crate::errors::{self, Refusal};
+use mcp_revisions_sansio::errors::{self, Refusal};
 use mcp_revisions_sansio::server::Owner;
 
 /// The first byte of a frame; other messages of a backplane begin with another.
@@ -88,7 +88,7 @@ pub(in crate::transport::http) enum ResponsePart {
 }
 
 impl ResponsePart {
-    /// Returns why a response ends with this part, in the place of its own end.
+    /// Returns the reason why a response ends with this part, in the place of its own end.
     pub(in crate::transport::http) fn failure(self) -> Box<Refusal> {
         match self {
             Self::Broken => errors::replica_unreachable(),

@@ -14,11 +14,11 @@ use tokio::sync::{mpsc, watch};
 use super::exchange::{PIECE, Replica, WINDOW, Working};
 use super::frame::{self, BodyPiece, ReadBytes, ResponsePart};
 use crate::backplane::{ReplicaTarget, detach};
-use crate::headers;
 use crate::transport::http::inner::ServiceShared;
 use crate::transport::http::{Body, Received, received, text};
 use crate::transport::panics::lock;
 use crate::transport::spawn::spawn;
+use mcp_revisions_core::headers;
 
 /// Marks a request that another replica has passed here: it goes no further.
 #[derive(Clone)]

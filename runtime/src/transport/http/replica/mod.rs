@@ -29,10 +29,11 @@ use crate::serve::{ExchangeFacts, ServerDriver, outbox};
 use crate::transport::observe;
 use crate::transport::panics::lock;
 use crate::transport::spawn::{Boxed, boxed, spawn};
-use crate::{errors, headers};
 use exchange::{PIECE, PassedRequest, Replica, ReplicaExchange};
 use frame::{FrameContent, ReplicaFrame, ResponsePart, UnreadableFrame, VERSION};
 use home::FromReplica;
+use mcp_revisions_core::headers;
+use mcp_revisions_sansio::errors;
 use mcp_revisions_sansio::server::Owner;
 
 /// Maximum number of searches for a session that moves meanwhile.
@@ -348,7 +349,7 @@ impl ServiceShared {
         }
     }
 
-    /// Returns how long a record is kept that no replica refreshes.
+    /// Returns the lifetime of a record that no replica refreshes.
     fn keeps_records(&self) -> Duration {
         self.options.idle.saturating_add(self.options.idle / 4)
     }

@@ -37,8 +37,12 @@ impl Drop for ServerOperation {
 impl AnyHandler for Observed {
     fn call(self: Arc<Self>, request: Event, peer: Peer) -> HandlerFuture {
         let (method, revision) = match &request {
-            Event::Request(IncomingRequest { method, peer, .. }) => (*method, *peer),
-            Event::CustomRequest(CustomRequest { peer, .. }) => (OTHER, *peer),
+            Event::Request(IncomingRequest {
+                method,
+                revision: peer,
+                ..
+            }) => (*method, *peer),
+            Event::CustomRequest(CustomRequest { revision: peer, .. }) => (OTHER, *peer),
             _ => return Arc::clone(&self.handler).call(request, peer),
         };
         let mut operation = Operation::begin("mcp.server.operation.duration", method);

@@ -94,7 +94,7 @@ impl ServerDriver {
         self.perform(state, Manner::InTurn);
     }
 
-    /// Returns who has opened the session, or the stream of one that has none.
+    /// Returns the client that has opened the session, or the stream if there is no session.
     pub(in crate::transport) fn caller(&self) -> Option<Arc<Caller>> {
         self.state().connection.opened_by()
     }

@@ -8,10 +8,11 @@ use mcp_wire::{ErrorObject, peek};
 use super::ServerDriver;
 use super::streams::{Manner, StoredSession};
 use crate::backplane::{EventId, KeptEvent, SessionRecord};
-use crate::methods;
 use crate::transport::serve::connection::PeerConnection;
 use crate::transport::serve::outbox::Outbox;
+use mcp_revisions_core::methods;
 use mcp_revisions_sansio::Exchange;
+use mcp_revisions_sansio::driver::server as driver;
 use mcp_revisions_sansio::server::Owner;
 
 impl ServerDriver {
@@ -52,7 +53,7 @@ impl ServerDriver {
         state.streams.keep_with(kept, revision);
     }
 
-    /// Returns what other replicas know of its session, if there are any.
+    /// Returns the record of its session for other replicas, if there are any.
     pub(crate) fn record(&self) -> Option<Box<SessionRecord>> {
         self.state().streams.kept()?.record.clone()
     }
@@ -105,14 +106,14 @@ impl ServerDriver {
         let mut state = self.state();
         let record = state.streams.kept().and_then(|kept| kept.record.as_ref());
         let uris = record.map(|record| record.subscribed());
-        (state.connection).missed_changes(&uris.unwrap_or_default());
+        driver::missed_changes(&mut state.connection, &uris.unwrap_or_default());
         self.perform(state, Manner::Unbidden);
     }
 
     /// Begins where no number is taken by a replica that ran the session before.
     pub(crate) fn count_from(&self, generation: u32) {
         let (mut state, first) = (self.state(), u64::from(generation) << 32);
-        state.connection.count_from(first);
+        driver::count_from(&mut state.connection, first);
         state.streams.count_from(first);
     }
 
@@ -139,9 +140,9 @@ impl ServerDriver {
         self.state().streams.resume(behind, events, outbox)
     }
 
-    /// Returns how many bytes are kept of what the client of the session said of itself.
+    /// Returns the number of bytes that are kept of the identity and capabilities of the session's client.
     pub(crate) fn session_bytes(&self) -> usize {
-        self.state().connection.session_bytes()
+        driver::session_bytes(&self.state().connection)
     }
 
     /// Returns whether no request is at work, and no client listens.

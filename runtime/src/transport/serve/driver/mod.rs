@@ -24,13 +24,14 @@ use work::{ConnectionWork, RunningCall};
 use super::connection::PeerConnection;
 use super::outbox::Outbox;
 use super::{AnyHandler, Cancellation, ExchangeFacts, Peer, Replicas, Session};
-use crate::Headers;
 use crate::backplane::ReplicaTarget;
-use crate::errors::Refusal;
 use crate::layer::Layers;
 use crate::transport::observe;
 use crate::transport::panics::{caught, lock};
 use crate::transport::spawn::{boxed, later, spawn};
+use mcp_revisions_core::Headers;
+use mcp_revisions_sansio::driver::server as driver;
+use mcp_revisions_sansio::errors::Refusal;
 use mcp_revisions_sansio::server::{AppProfile, Looked, Owner, Server};
 use mcp_revisions_sansio::{
     Caller, Connection, CustomRequest, Event, Exchange, IncomingRequest, Output, Token,
@@ -299,7 +300,7 @@ impl ServerDriver {
                 event
             };
             let tell = || self.handler.note(event, self.session());
-            // A failure in there is the handler's business, and nothing waits for it.
+            // Nothing waits for a notification: a panic of its handler changes nothing.
             let _ = catch_unwind(AssertUnwindSafe(tell));
             self.state().work().is_telling = false;
         }
@@ -463,7 +464,7 @@ impl ServerDriver {
         }
     }
 
-    /// Returns why no further call is suspended: too many are, each with a connection of its own, of all clients or of its
+    /// Returns the reason why no further call is suspended: too many are, each with a connection of its own, of all clients or of its
     /// owner, or they take up too much. Else the call and what it takes up count against that from now on.
     fn refuses_to_suspend(
         &self,
@@ -557,7 +558,7 @@ impl DriverState {
 
     /// Nothing is being worked on: of many sessions most are in this state, and take up little.
     fn rest(&mut self) {
-        self.connection.rest();
+        driver::rest(&mut self.connection);
         self.streams.rest();
         self.work.take_if(|work| work.is_done());
     }

@@ -8,14 +8,14 @@ use mcp_wire::RequestId;
 use mcp_wire::envelope::write;
 
 use crate::backplane::{Backplane, KeptEvent, SessionRecord, detach};
-use crate::errors;
 use crate::transport::serve::ExchangeFacts;
 use crate::transport::serve::budget::Share;
 use crate::transport::serve::event::EventId;
 use crate::transport::serve::outbox::{Outbox, OutboxItem, cost};
 use mcp_revisions_sansio::Exchange;
+use mcp_revisions_sansio::driver::Numbered;
+use mcp_revisions_sansio::errors;
 use mcp_revisions_sansio::server::Outgoing;
-use mcp_revisions_sansio::transport::Numbered;
 
 /// Number of texts of no exchange that a session keeps while its stream has no reader.
 const BACKLOG: usize = 64;
@@ -107,7 +107,7 @@ impl Streams {
         self.open.remove(&exchange);
     }
 
-    /// Returns what is known of who began an exchange.
+    /// Returns the facts about the sender of an exchange.
     pub(super) fn facts(&self, exchange: Exchange) -> ExchangeFacts {
         let open = self.open.get(&exchange);
         open.map(|open| open.facts.clone()).unwrap_or_default()
@@ -218,7 +218,7 @@ impl Streams {
                 return Sent::Overflows(exchange);
             }
         }
-        // A whole answer is no event.
+        // A whole answer is not an event.
         let is_event = !text.last || open.events > 0 || open.is_paused;
         open.events += u64::from(is_event);
         let place = is_event.then_some(open.events);
@@ -320,7 +320,7 @@ impl Streams {
         self.kept = Some(kept);
     }
 
-    /// Returns what is kept of the session outside of it.
+    /// Returns the record of the session outside of the process.
     pub(super) fn kept(&mut self) -> Option<&mut StoredSession> {
         self.kept.as_mut()
     }
@@ -428,7 +428,7 @@ impl Streams {
         Ok(true)
     }
 
-    /// Returns how often the session was taken over.
+    /// Returns the number of times that the session was taken over.
     fn generation(&self) -> u64 {
         let kept = self.kept.as_ref();
         let record = kept.and_then(|kept| kept.record.as_ref());

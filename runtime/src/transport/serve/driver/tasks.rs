@@ -6,14 +6,14 @@ use tokio::task::AbortHandle;
 
 use super::ServerDriver;
 use super::streams::Manner;
-use crate::errors::Refusal;
 use mcp_revisions_sansio::Token;
-use mcp_revisions_sansio::tasks::server::StartingTask;
+use mcp_revisions_sansio::driver::tasks::{self, StartingTask};
+use mcp_revisions_sansio::errors::Refusal;
 
 impl ServerDriver {
     /// Returns the task that a call may become.
     pub(in crate::transport) fn starting(&self, call: Token) -> Option<StartingTask> {
-        self.state().connection.starting(call)
+        tasks::starting(&self.state().connection, call)
     }
 
     /// Answers a call with its task, and returns what works on it: from now on the task alone can give that up. `None` if
@@ -25,7 +25,7 @@ impl ServerDriver {
     ) -> Option<Option<AbortHandle>> {
         let answer = || {
             let mut state = self.state();
-            if !state.connection.answer_with_task(call, task) {
+            if !tasks::answer_with_task(&mut state.connection, call, task) {
                 return None;
             }
             let work = state.work().tasks.remove(&call).map(|call| call.work);
@@ -48,17 +48,17 @@ impl ServerDriver {
 
     pub(in crate::transport) fn notify_of_task(&self, members: &Map<Json>) {
         let mut state = self.state();
-        state.connection.notify_of_task(members);
+        tasks::notify_of_task(&mut state.connection, members);
         self.perform(state, Manner::Unbidden);
     }
 
     /// Returns the tasks whose notifications a stream is for, and the revision of its client.
     pub(in crate::transport) fn task_ids(&self, stream: Token) -> Option<(Revision, Vec<String>)> {
-        self.state().connection.task_ids(stream)
+        tasks::task_ids(&self.state().connection, stream)
     }
 
     pub(in crate::transport) fn agree_to_tasks(&self, stream: Token, ids: Vec<String>) {
-        self.state().connection.agree_to_tasks(stream, ids);
+        tasks::agree_to_tasks(&mut self.state().connection, stream, ids);
     }
 
     /// Tells of a task on a stream, once its reader has room; false if the stream is over.
@@ -68,13 +68,13 @@ impl ServerDriver {
         };
         let _turn = outbox.turn().await;
         let mut state = self.state();
-        let is_told = state.connection.tell_of_task(stream, task);
+        let is_told = tasks::tell_of_task(&mut state.connection, stream, task);
         self.perform(state, Manner::InTurn);
         is_told
     }
 
     pub(in crate::transport) fn principal_of(&self, request: Token) -> Option<String> {
-        self.state().connection.principal_of(request)
+        tasks::principal_of(&self.state().connection, request)
     }
 
     /// Returns whether a handshake opened a session.

@@ -8,7 +8,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::AbortHandle;
 
 use super::super::Cancellation;
-use mcp_revisions_sansio::transport::Numbered;
+use mcp_revisions_sansio::driver::Numbered;
 use mcp_revisions_sansio::{Answered, Event, Token};
 
 /// The work on a connection.

@@ -7,9 +7,10 @@ use mcp_revisions_core::Revision;
 use mcp_wire::{ErrorObject, Json};
 
 use super::{Peer, Tasks, owner_of, wait};
-use crate::methods;
 use crate::transport::spawn::spawn;
+use mcp_revisions_core::methods;
 use mcp_revisions_sansio::Fate;
+use mcp_revisions_sansio::driver::tasks::task_detail;
 
 /// Time between two reads of a task that has not changed: its replica may be gone.
 const QUIET: Duration = Duration::from_secs(5);
@@ -18,7 +19,7 @@ const QUIET: Duration = Duration::from_secs(5);
 pub(super) async fn acknowledge(tasks: &Arc<Tasks>, peer: &Peer, params: Option<&Json>) -> Fate {
     let method = methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED;
     let Some((revision, wanted)) = peer.driver.task_ids(peer.token) else {
-        // The call that listens for a session is no stream of its client, and tells of no task.
+        // The call that listens for a session is not a stream of its client, and tells of no task.
         return peer.notify_in_turn(method, params).await;
     };
     let owner = owner_of(peer, revision);
@@ -81,7 +82,7 @@ async fn tell(
         match tasks.find(&id, owner.as_deref()).await {
             Ok(task) => {
                 let is_news = told.replace(task.version) != Some(task.version);
-                let state = peer.server.task_detail(&task, revision);
+                let state = task_detail(&peer.server, &task, revision);
                 if is_news && !peer.driver.tell_of_task(peer.token, &state).await {
                     return;
                 }

@@ -6,17 +6,18 @@ use mcp_wire::{ErrorObject, Json, Map};
 use tokio::task::JoinSet;
 
 use super::{Tasks, owner_of, wait};
-use crate::errors::{self, Refusal};
-use crate::headers::TASK_ID;
-use crate::methods;
 use crate::transport::panics::lock;
 use crate::transport::serve::Peer;
 use crate::transport::spawn::boxed;
+use mcp_revisions_core::headers::TASK_ID;
+use mcp_revisions_core::methods;
 use mcp_revisions_sansio::CustomRequest;
-use mcp_revisions_sansio::tasks::server::{
-    Task, TaskAnswer, TaskCount, TaskQuestion, notified, now_ms,
+use mcp_revisions_sansio::TaskStatus;
+use mcp_revisions_sansio::driver::tasks::{
+    self, Form, RELATED_TASK, TASKS_UPDATE, Task, TaskAnswer, TaskCount, TaskQuestion, notified,
+    now_ms,
 };
-use mcp_revisions_sansio::tasks::{Form, RELATED_TASK, TASKS_UPDATE, TaskStatus};
+use mcp_revisions_sansio::errors::{self, Refusal};
 
 /// The answer to a request about tasks.
 type TaskResponse = Result<Json, Box<Refusal>>;
@@ -27,7 +28,7 @@ const PAGE: usize = 100;
 impl Tasks {
     /// Answers a request about tasks, in the words of its client.
     pub(crate) async fn serve(self: Arc<Self>, call: CustomRequest, peer: Peer) -> TaskResponse {
-        let owner = owner_of(&peer, call.peer);
+        let owner = owner_of(&peer, call.revision);
         if call.method == methods::TASKS_LIST {
             return self.list(owner, &call.params).await;
         }
@@ -37,13 +38,13 @@ impl Tasks {
             .ok_or_else(|| errors::invalid_params("`taskId` is required"))?;
         // The owner of the task is asked for before anything else.
         let task = self.find(&id, owner.as_deref()).await?;
-        let form = Form::of(call.peer).unwrap_or(Form::Extension);
+        let form = Form::of(call.revision).unwrap_or(Form::Extension);
         match call.method.as_str() {
-            methods::TASKS_GET => Ok(peer.server.task_state(&task, form, call.peer)),
+            methods::TASKS_GET => Ok(tasks::task_state(&peer.server, &task, form, call.revision)),
             methods::TASKS_CANCEL => self.cancel(&task, form).await,
             methods::TASKS_RESULT => self.result(&id, &call, &peer).await,
             TASKS_UPDATE => self.update(&task, &call, &peer).await,
-            other => Err(errors::method_not_found(other, call.peer.lifecycle())),
+            other => Err(errors::method_not_found(other, call.revision.lifecycle())),
         }
     }
 
@@ -122,10 +123,12 @@ impl Tasks {
         let mut asks = JoinSet::new();
         loop {
             let changed = self.subscribe(id);
-            let task = self.find(id, owner_of(peer, call.peer).as_deref()).await?;
+            let task = self
+                .find(id, owner_of(peer, call.revision).as_deref())
+                .await?;
             if task.status.is_terminal() {
-                let result = peer.server.task_outcome(&task, call.peer)?;
-                return Ok(crate::meta::with(&result, RELATED_TASK, &related));
+                let result = tasks::task_outcome(&peer.server, &task, call.revision)?;
+                return Ok(mcp_wire::meta::with(&result, RELATED_TASK, &related));
             }
             for question in task.questions {
                 let key = (id.to_owned(), question.key.clone());
@@ -151,7 +154,7 @@ impl Tasks {
         // Others are of no question, or were answered before.
         for question in &task.questions {
             if let Some(answer) = responses.get(&question.key) {
-                let answer = peer.server.task_answer(question, answer, call.peer)?;
+                let answer = tasks::task_answer(&peer.server, question, answer, call.revision)?;
                 answers.push((question.key.clone(), Ok(answer)));
             }
         }
@@ -196,7 +199,7 @@ struct Asking {
 
 impl Asking {
     async fn ask(self, question: TaskQuestion, peer: Peer, related: Json) {
-        let params = crate::meta::with(&question.params, RELATED_TASK, &related);
+        let params = mcp_wire::meta::with(&question.params, RELATED_TASK, &related);
         let answer = peer.ask(&question.method, Some(&params)).await;
         if answer.is_err() && peer.driver.was_closed() {
             return;

@@ -10,18 +10,19 @@ use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::{Tasks, wait};
-use crate::errors;
-use crate::headers::TASK_ID;
-use crate::methods;
 use crate::transport::panics::lock;
 use crate::transport::serve::ServerDriver;
 use crate::transport::spawn::{Boxed, boxed, later, spawn_if_possible};
+use mcp_revisions_core::headers::TASK_ID;
+use mcp_revisions_core::methods;
+use mcp_revisions_sansio::TaskStatus;
+use mcp_revisions_sansio::driver::server::allowed;
+use mcp_revisions_sansio::driver::tasks::{
+    Form, RELATED_TASK, Task, TaskQuestion, TaskStoreError, task_question,
+};
+use mcp_revisions_sansio::driver::{no_params, too_many_questions};
+use mcp_revisions_sansio::errors;
 use mcp_revisions_sansio::server::Server;
-use mcp_revisions_sansio::tasks::server::{Task, TaskQuestion, TaskStoreError};
-use mcp_revisions_sansio::tasks::{Form, RELATED_TASK, TaskStatus};
-use mcp_revisions_sansio::transport::allowed;
-use mcp_revisions_sansio::transport::no_params;
-use mcp_revisions_sansio::transport::too_many_questions;
 use mcp_revisions_sansio::{Caller, Fate, To};
 
 /// Time that a result waits for a store that cannot be reached, before that is tried again.
@@ -64,7 +65,7 @@ impl Running {
             params: object,
         };
         // A question that the client cannot be asked is refused here, where the handler can help it.
-        self.server.task_question(&question, self.peer)?;
+        task_question(&self.server, &question, self.peer)?;
         let limits = *self.server.limits();
         let key = question.key.clone();
         let mut is_full = false;
@@ -129,7 +130,7 @@ impl Running {
             (Form::Core, Some(driver)) => {
                 let id = Json::of(&Map::from_iter([(TASK_ID, Json::of(&self.id))]));
                 let object = params.cloned().unwrap_or_else(no_params);
-                let params = crate::meta::with(&object, RELATED_TASK, &id);
+                let params = mcp_wire::meta::with(&object, RELATED_TASK, &id);
                 driver.notify(To::Session, method, Some(&params))
             }
             (Form::Core, None) => Fate::Unknown,
@@ -160,7 +161,7 @@ impl Running {
         };
         let mut result = match result {
             Ok(result) if result.kind() != Kind::Object => {
-                Err(errors::internal("the server gave a result that is no object").error)
+                Err(errors::internal("the server returned a result that is not an object").error)
             }
             result => result,
         };

@@ -472,7 +472,7 @@ async fn connections_that_a_client_does_not_need_are_closed() {
     let service = router.build("example", "1").unwrap();
     // The server closes none of them.
     let hour = Duration::from_secs(3600);
-    let service = service.into_http_service(http::Options::new().with_read_times(hour, hour));
+    let service = service.into_http_service(http::Options::new().with_read_timeouts(hour, hour));
     let listener = http::bind(("127.0.0.1", 0)).await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     let serving = crate::support::spawn(http::serve(listener, service));

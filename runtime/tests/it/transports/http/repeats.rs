@@ -208,6 +208,18 @@ async fn a_redirect_that_is_not_followed_is_told_with_its_place_and_without_its_
 }
 
 #[tokio::test]
+async fn a_header_that_names_no_coding_is_none() {
+    for codings in ["", "identity, Identity", "identity,"] {
+        let (http, _) = behind(BOTH[0], move |method, _| {
+            let codings = Some(("Content-Encoding", codings));
+            (method == "tools/call").then(|| refusal(500, codings, "out of order"))
+        });
+        let why = call(&client().http(http), "hello").await.unwrap_err();
+        assert!(why.to_string().contains("out of order"), "{why}");
+    }
+}
+
+#[tokio::test]
 async fn a_body_in_another_charset_is_told() {
     let (http, _) = behind(BOTH[0], |method, _| {
         let kind = Some(("Content-Type", "application/json; charset=\"iso-8859-1\""));

@@ -287,7 +287,7 @@ async fn an_answer_that_never_begins_ends_its_call() {
         .await
         .unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-    let http = quick(&url).with_answer_time(Duration::from_millis(50));
+    let http = quick(&url).with_answer_timeout(Duration::from_millis(50));
     let client = client().http(http).within(None);
     let failed = tokio::time::timeout(Duration::from_secs(20), call(&client, "hello"));
     assert!(matches!(

@@ -268,7 +268,9 @@ async fn a_client_that_a_refresh_shows_to_be_forgotten_is_registered_again() {
 async fn a_client_that_only_the_page_shows_to_be_forgotten_is_registered_by_the_next_call() {
     let servers = Servers::start(Quirks::default()).await;
     let builder = servers.builder(Settings::new(&servers.url), open());
-    let oauth = builder.with_person_time(Duration::from_millis(500)).build();
+    let oauth = builder
+        .with_person_timeout(Duration::from_millis(500))
+        .build();
     let client = servers.client(&oauth);
     assert_eq!(call(&client, "hello").await, Ok("hello".to_owned()));
     oauth.sign_out().await.unwrap();

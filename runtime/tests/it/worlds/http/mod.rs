@@ -9,7 +9,10 @@ use std::time::Duration;
 
 use mcp_revisions::sansio::client::{Exchange, Post};
 use mcp_revisions::sansio::server::{Connection, Event, IncomingRequest, Outgoing, Output, Token};
-use mcp_revisions::{Headers, headers, sansio::Server};
+use mcp_revisions::{
+    core::{Headers, headers},
+    sansio::Server,
+};
 
 use crate::worlds::asker::Asker;
 use crate::worlds::talk::Ends;

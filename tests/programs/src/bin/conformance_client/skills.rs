@@ -3,7 +3,7 @@
 use std::env;
 
 use mcp_revisions::service::Client;
-use mcp_revisions::service::client::SkillError;
+use mcp_revisions::service::client::skills::SkillError;
 
 /// The scenario in which no skill is needed.
 const ONLY_LISTED: &str = "sep-2640-client-no-prefetch";
@@ -19,7 +19,7 @@ pub(crate) async fn load(client: &Client) -> Result<(), SkillError> {
         return Ok(());
     }
     for entry in entries {
-        let mcp_revisions::extensions::skills::SkillResources::List(files) =
+        let mcp_revisions::core::extensions::skills::SkillResources::List(files) =
             entry.resources.clone()
         else {
             continue;

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::ComparedSession;
 
-/// Members that only some revisions have, and what they stand for where they are absent. They are no losses.
+/// Members that only some revisions have, and what they stand for where they are absent. They are not losses.
 const ENVELOPE: [(&str, Option<&str>); 6] = [
     ("resultType", Some("complete")),
     ("ttlMs", None),

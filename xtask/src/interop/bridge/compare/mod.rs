@@ -126,7 +126,7 @@ fn direct(
     Ok(alone)
 }
 
-/// Returns what the client sees behind a bridge, and what the bridge says that was lost.
+/// Returns the session of the client behind a bridge, with the losses that the bridge reports.
 fn bridged(
     server: &PopularServer,
     programs: &Programs,

@@ -64,7 +64,7 @@ impl PopularServer {
         self.late > 0
     }
 
-    /// Returns how clients reach it: over stdio, over stdio behind a listener, and over HTTP.
+    /// Returns the ways to reach it: over stdio, over stdio behind a listener, and over HTTP.
     pub(super) fn channels(&self) -> Vec<&'static str> {
         let has_http = !self.http.is_empty();
         let all = ["stdio", "stdio behind a listener", "http"];

@@ -30,14 +30,14 @@ impl OAuthBuilder {
     /// Sets how long a call waits for a sign-in, 45 seconds by default. After that it fails with the address of the page, and
     /// the sign-in goes on.
     #[must_use]
-    pub fn with_wait(mut self, time: Duration) -> Self {
+    pub fn with_call_timeout(mut self, time: Duration) -> Self {
         self.wait = time;
         self
     }
 
     /// Sets how long a person has to sign in, 10 minutes by default.
     #[must_use]
-    pub fn with_person_time(mut self, time: Duration) -> Self {
+    pub fn with_person_timeout(mut self, time: Duration) -> Self {
         self.driver.person_time = time;
         self
     }

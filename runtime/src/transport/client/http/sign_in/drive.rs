@@ -23,7 +23,7 @@ use super::super::resolve::AddressRule;
 use super::super::url::{place, without_secrets};
 use super::callback::{Callback, Redirected};
 use super::error::SignInError;
-use mcp_revisions_sansio::transport::quotable;
+use mcp_revisions_sansio::driver::quotable;
 
 /// Time of a request, its redirects included.
 const REQUEST_TIME: Duration = Duration::from_secs(10);

@@ -43,7 +43,7 @@ impl FileStore {
         }
     }
 
-    /// Returns what all files of a folder have, in no order. A file that cannot be read is an entry with its path and the
+    /// Returns the contents of all files of a folder, in no order. A file that cannot be read is an entry with its path and the
     /// reason.
     ///
     /// # Errors

@@ -20,7 +20,7 @@ use mcp_revisions_auth::{
 };
 use mcp_revisions_sansio::INSUFFICIENT_SCOPE;
 use mcp_revisions_sansio::client::NeededSignIn;
-use mcp_revisions_sansio::transport::quotable;
+use mcp_revisions_sansio::driver::quotable;
 use tokio::sync::watch;
 
 use super::authorize::{
@@ -110,7 +110,7 @@ impl OAuth {
         }
     }
 
-    /// Returns what is kept of the sign-in.
+    /// Returns the stored sign-in.
     #[must_use]
     pub fn kept(&self) -> Option<StoredSignIn> {
         let mut state = lock(&self.0.state);
@@ -156,6 +156,7 @@ impl OAuth {
 
     /// Finds out what a sign-in after this refusal would find, without signing in or keeping anything. The hook of
     /// [`OAuthBuilder::on_request`] sees what is asked.
+    /// Dropping the future ends the check.
     ///
     /// # Errors
     /// Returns the rule that failed.

@@ -58,17 +58,17 @@ impl StoreError {
     }
 }
 
-/// Stores what is kept of the sign-in to one server.
+/// A store for the sign-in to one server. It holds the client, the tokens and their scopes.
 ///
-/// A provider goes on without a store that cannot be written: tokens are in memory then.
+/// If it cannot be written, the provider keeps tokens in memory.
 pub trait TokenStore: Send + Sync + 'static {
-    /// Returns what is stored.
+    /// Returns the stored sign-in, if there is one.
     ///
     /// # Errors
     /// Returns an error if it cannot be read.
     fn load(&self) -> Result<Option<StoredSignIn>, StoreError>;
 
-    /// Stores it.
+    /// Stores a sign-in.
     ///
     /// # Errors
     /// Returns an error if it cannot be written.
@@ -123,7 +123,7 @@ impl LastingStore {
         }
     }
 
-    /// Returns what is kept: the newer of store and memory. A store out of reach has nothing.
+    /// Returns the newer sign-in of store and memory. A store out of reach has none.
     pub(super) fn load(&self) -> Result<Option<StoredSignIn>, StoreError> {
         let stored = match self.store.load() {
             Err(error) if error.is_out_of_reach() => None,

@@ -79,6 +79,7 @@ impl Introspection {
     }
 
     /// Returns the claims of a token: the verifier of [`ResourceGuard::new`](crate::http::ResourceGuard::new).
+    /// Cancel safe.
     ///
     /// # Errors
     /// Returns an error if the token is not active, or if the endpoint does not say so.

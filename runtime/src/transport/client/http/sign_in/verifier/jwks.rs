@@ -75,6 +75,7 @@ impl Jwks {
     }
 
     /// Returns the claims of a token: the verifier of [`ResourceGuard::new`](crate::http::ResourceGuard::new).
+    /// Cancel safe.
     ///
     /// # Errors
     /// Returns an error if the token is not authentic, or if there are no keys.

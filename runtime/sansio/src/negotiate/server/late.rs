@@ -1,4 +1,4 @@
-//! A server that learns late which application it serves: the client that introduces itself, and the messages that wait.
+//! A server whose application is not known at first: the introduction of the client, and the messages that wait for it.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -10,18 +10,19 @@ use mcp_revisions_core::{Revision, methods};
 use mcp_wire::envelope::write;
 use mcp_wire::{MessageKind, Peeked, RawId, peek};
 
-use super::Server;
-use super::incoming::IncomingMessage;
-use super::reply::MessageReply;
-use super::request::client_of;
 use crate::errors::{self, Refusal};
 use crate::limits::deadline;
+use crate::server::Server;
+use crate::server::incoming::IncomingMessage;
+use crate::server::receive::single;
+use crate::server::reply::MessageReply;
+use crate::server::request::client_of;
 use crate::{Caller, Connection, Event, Exchange, Ignored};
 
-/// The revision of an application, and its profile in the words of each revision; clones are the same one.
+/// The revision of an application, and its profile in each revision. It is cheap to clone.
 #[derive(Debug, Clone)]
 pub struct AppProfile {
-    pub(super) revision: Revision,
+    pub(crate) revision: Revision,
     pub(crate) introductions: Arc<Introductions>,
     /// Set if calls of the application become the tasks of the server's options.
     pub(crate) has_tasks: bool,
@@ -31,7 +32,7 @@ impl AppProfile {
     /// Creates the profile of an application that speaks `revision`, one of [`Revision::CONVERTED`].
     ///
     /// # Errors
-    /// Returns an error if the profile is not one of that revision.
+    /// Returns an error if the profile is not valid in that revision.
     pub fn new(revision: Revision, profile: Profile) -> Result<Self, ProfileError> {
         Ok(Self {
             revision,
@@ -47,7 +48,7 @@ impl AppProfile {
     }
 }
 
-/// A text that waits until it is known which application the connection serves.
+/// A text that waits until the application of the connection is known.
 #[derive(Debug)]
 struct WaitingText {
     exchange: Exchange,
@@ -56,28 +57,28 @@ struct WaitingText {
     principal: Option<Box<str>>,
 }
 
-/// The texts that wait for the application of a connection, in the order in which they came.
+/// The texts that wait for the application of a connection, oldest first.
 #[derive(Debug)]
 pub(crate) struct WaitingTexts {
     texts: VecDeque<WaitingText>,
     bytes: usize,
-    /// When they are refused.
-    pub(super) until: Duration,
+    /// The time at which they are refused.
+    pub(crate) until: Duration,
 }
 
 impl WaitingTexts {
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.texts.len()
     }
 
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 }
 
 impl Connection<Server> {
-    /// Answers [`Event::Introduced`] by the application that the client is served by, or by the refusal of each of its waiting
-    /// requests. After an error the next request of the client introduces it again.
+    /// Answers [`Event::Introduced`] with the application that serves the client, or refuses each of its waiting requests with this
+    /// error. After an error the next request of the client introduces it again.
     ///
     /// Does nothing if the application is known.
     pub fn introduce(&mut self, app: Result<&AppProfile, &Refusal>, now: Duration) {
@@ -106,21 +107,21 @@ impl Connection<Server> {
             };
             let reply = match app {
                 Ok(_) => self.reply_to_message(incoming, negotiation),
-                Err(why) => super::receive::single(exchange, self.unserved(incoming, why)),
+                Err(why) => single(exchange, self.unserved(incoming, why)),
             };
             self.put_reply(exchange, reply);
         }
     }
 
-    /// Returns whether messages of the client wait until it is known which application the connection serves.
+    /// Returns whether messages of the client wait until its application is known.
     #[must_use]
     pub fn is_introducing(&self) -> bool {
         self.state.waiting_texts.is_some()
     }
 
-    /// Returns the reply to a message for an application that is not known yet: it waits, unless there is no room. `None` for one
+    /// Queues a message for an application that is not known yet, or refuses it if the queue is full. Returns `None` for a message
     /// that needs no application.
-    pub(super) fn wait_for_app(
+    pub(crate) fn wait_for_app(
         &mut self,
         incoming: IncomingMessage<'_>,
         negotiation: Negotiation,
@@ -166,11 +167,11 @@ impl Connection<Server> {
                     Caller::unknown(peer)
                 }
                 (_, NegotiatedMessage::Batch(_)) => return None,
-                // No request is there that could be cancelled.
+                // There is no request to cancel.
                 (MessageKind::Notification, _) if method == methods::NOTIFICATIONS_CANCELLED => {
                     return None;
                 }
-                // One of a session that is not open says nothing to any application.
+                // No application gets a notification of a session that is not open.
                 (MessageKind::Notification, NegotiatedMessage::Single(peer))
                     if is_handshake(peer) =>
                 {
@@ -220,7 +221,7 @@ impl Connection<Server> {
         Some(MessageReply::Later)
     }
 
-    /// Returns whether a batch has a request for the application, and no more messages than it may have.
+    /// Returns whether a batch has a request for the application, and is not too long.
     fn asks_the_app(&self, batch: &Peeked<'_>) -> bool {
         let most = self.role.limits.max_batch_length;
         let is_asked = |text: &str| {
@@ -232,7 +233,7 @@ impl Connection<Server> {
         batch.elements().nth(most).is_none() && batch.elements().any(is_asked)
     }
 
-    /// Returns the reply to a message that waited for an application in vain.
+    /// Returns the refusal of a message that waited for an application.
     fn unserved(&mut self, incoming: IncomingMessage<'_>, why: &Refusal) -> MessageReply {
         let Refusal { error, status } = why;
         let message = incoming.message;
@@ -264,8 +265,8 @@ impl Connection<Server> {
         }
     }
 
-    /// Refuses the messages whose application has not become known in time.
-    pub(super) fn late_introduction(&mut self, now: Duration) {
+    /// Refuses the waiting messages once their time is over.
+    pub(crate) fn late_introduction(&mut self, now: Duration) {
         let waiting = self.state.waiting_texts.as_ref();
         if waiting.is_some_and(|waiting| waiting.until <= now) {
             let time = self.role.limits.introduction_timeout.as_secs();
@@ -274,8 +275,8 @@ impl Connection<Server> {
         }
     }
 
-    /// Forgets the messages of an exchange whose client has hung up.
-    pub(super) fn forget_waiting(&mut self, exchange: Exchange) {
+    /// Removes the waiting messages of an exchange whose client has hung up.
+    pub(crate) fn forget_waiting(&mut self, exchange: Exchange) {
         let Some(waiting) = &mut self.state.waiting_texts else {
             return;
         };

@@ -1,16 +1,16 @@
-//! References in the values of a host's file: `${VARIABLE}`, `${VARIABLE:-default}`, and the words that editors have for folders.
+//! Expands references in the values of a host's file: `${VARIABLE}`, `${VARIABLE:-default}`, and the words of editors for folders.
 //!
-//! Text that is no reference, such as `${x%/}` of a shell script, stays as it is; `$${` is `${` itself.
+//! Other text, such as `${x%/}` of a shell script, stays as it is; `$${` is `${` itself.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use mcp_wire::{EXCERPT, excerpt};
 
-/// The environment, by which tests stand in for that of the process.
+/// The environment of the process, or that of a test.
 pub(super) type Environment<'e> = &'e dyn Fn(&str) -> Option<String>;
 
-/// The values of references, and the variables that were named.
+/// The values of references. It holds the names of the variables that they name.
 pub(super) struct References<'e> {
     pub(super) environment: Environment<'e>,
     /// The folder that the file belongs to.
@@ -25,15 +25,15 @@ enum Reference<'t> {
     Input(&'t str),
     /// A word of an editor, and its value.
     Word(String),
-    /// A word of an editor that means nothing outside of it.
+    /// A word of an editor without a value outside of it.
     Editor(&'t str),
 }
 
 impl References<'_> {
-    /// Returns a text with the values of its references.
+    /// Replaces the references in a text by their values.
     ///
     /// # Errors
-    /// Returns which reference has no value, and what to do.
+    /// Returns the reference that has no value, with help.
     pub(super) fn expand(&mut self, text: &str) -> Result<String, String> {
         let (mut whole, mut rest) = (String::new(), text);
         while let Some(at) = rest.find("${") {
@@ -64,7 +64,7 @@ impl References<'_> {
         Ok(whole)
     }
 
-    /// Returns what stands between braces, if it is a reference.
+    /// Returns the reference between braces, if it is one.
     fn reference<'t>(&self, inner: &'t str) -> Option<Reference<'t>> {
         let (name, default) = match inner.split_once(":-") {
             Some((name, default)) => (name, Some(default)),
@@ -119,7 +119,7 @@ impl References<'_> {
         }
     }
 
-    /// Returns the value of a variable, and remembers that it was named.
+    /// Returns the value of a variable, and adds it to the named ones.
     pub(super) fn variable(&mut self, name: &str) -> Option<String> {
         self.named.insert(name.to_owned());
         (self.environment)(name)
@@ -166,7 +166,7 @@ mod tests {
             "HOME" => Some("/h".to_owned()),
             "EMPTY" => Some(String::new()),
             "INPUT_API_KEY" => Some("k".to_owned()),
-            // A value is no text of the file.
+            // A value is not a text of the file.
             "NESTED" => Some("${HOME}".to_owned()),
             _ => None,
         };

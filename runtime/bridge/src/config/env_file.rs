@@ -1,6 +1,6 @@
 //! The file of `envFile`: a variable per line, as editors read it.
 
-/// Returns the variables of a file, the last one of each name last. Lines that are no assignment are passed over.
+/// Returns the variables of a file, in its order. Lines without an assignment are skipped.
 pub(super) fn read(text: &str) -> impl Iterator<Item = (String, String)> {
     text.lines().filter_map(|line| {
         let trimmed = line.trim();

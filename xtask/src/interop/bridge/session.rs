@@ -11,8 +11,8 @@ use crate::interop::peers::Installed;
 use crate::interop::run::told;
 use crate::process::RunningProcess;
 
-/// Returns what a client tells of its steps, in one revision.
-pub(super) fn one(
+/// Returns the reports of a client about its steps, in one revision.
+pub(super) fn run(
     client: &Installed,
     mode: &str,
     server: &ComparedServer,

@@ -1,20 +1,18 @@
-//! One entry of a host's file.
+//! Reads an entry of a host's file.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::time::Duration;
 
-use mcp_bridge::ToolRules;
 use mcp_revisions::service::client::Http;
 use mcp_wire::{EXCERPT, Json, Kind, Map, excerpt};
 
-use super::super::arguments::url;
-use super::super::entry::{ServerEntry, ServerTarget};
 use super::env_file;
 use super::expand::References;
-use crate::sign_in::EntrySignIn;
+use super::server::{EntrySignIn, ServerEntry, ServerTarget};
+use crate::ToolRules;
 
-/// The words for the URL of a server.
+/// The members that hosts have for the URL of a server.
 const URLS: [&str; 3] = ["url", "serverUrl", "httpUrl"];
 
 /// Members that a bridge uses, beside those for the URL.
@@ -59,7 +57,7 @@ const URL_TYPES: [&str; 6] = [
     "remote",
 ];
 
-/// Reads one entry.
+/// A reader of one entry. It holds the mistakes and notes that it has found.
 pub(super) struct EntryReader<'r> {
     pub(super) references: References<'r>,
     /// Set if values may have references.
@@ -81,7 +79,7 @@ impl<'r> EntryReader<'r> {
         }
     }
 
-    /// Returns the entry, as far as it can be used; `None` if it is disabled.
+    /// Reads the entry, without its mistakes. Returns `None` if it is disabled.
     pub(super) fn entry(&mut self, name: &str, definition: &Json) -> Option<ServerEntry> {
         let mut entry = ServerEntry::new(name, ServerTarget::Wrong(String::new()));
         let kind = definition.kind();
@@ -228,8 +226,8 @@ impl<'r> EntryReader<'r> {
 
     fn url(&mut self, members: &EntryMembers, member: &str) -> Option<ServerTarget> {
         let address = self.required_text(members, member)?;
-        let wrong = match url(&address) {
-            Err(why) => Some(why),
+        let wrong = match check_url(&address) {
+            Err(why) => Some(why.to_owned()),
             // The URL may have a secret.
             Ok(_) => Http::new(&address)
                 .err()
@@ -271,7 +269,7 @@ impl<'r> EntryReader<'r> {
         })
     }
 
-    /// Returns what an entry says of its sign-in: `oauth`, or `auth` in capital letters.
+    /// Reads the sign-in of an entry: `oauth`, or `auth` with members in capital letters.
     fn sign_in(&mut self, members: &EntryMembers) -> EntrySignIn {
         let object = |member: &str| members.get(member)?.read::<EntryMembers>().ok();
         let mut sign_in = EntrySignIn {
@@ -299,7 +297,7 @@ impl<'r> EntryReader<'r> {
         sign_in
     }
 
-    /// Returns scopes: a list, or a text with blanks between them.
+    /// Reads scopes: a list, or a text with spaces between them.
     fn scopes(&mut self, members: &EntryMembers) -> Vec<String> {
         match members.get("scopes").and_then(Json::as_str) {
             Some(text) => text.split_whitespace().map(str::to_owned).collect(),
@@ -322,7 +320,7 @@ impl<'r> EntryReader<'r> {
         None
     }
 
-    /// Returns the rules of an entry's tools: of `tools`, and of the lists of names that hosts have.
+    /// Reads the rules of an entry's tools: of `tools`, and of the lists of names that hosts have.
     fn tools(&mut self, members: &EntryMembers) -> ToolRules {
         let mut rules = ToolRules::new();
         for (member, allows) in [
@@ -467,7 +465,7 @@ impl<'r> EntryReader<'r> {
             .collect()
     }
 
-    /// Reads an object of texts; null is a value that is not there.
+    /// Reads an object of texts; `None` stands for null.
     fn texts(&mut self, members: &EntryMembers, member: &str) -> Vec<(String, Option<String>)> {
         let Some(value) = members.get(member).filter(|it| !it.is_null()) else {
             return Vec::new();
@@ -524,7 +522,22 @@ impl<'r> EntryReader<'r> {
     }
 }
 
-/// Returns what a JSON value is, for people.
+/// Checks that a URL is one of HTTP with a host.
+///
+/// # Errors
+/// Returns an error that says which part is wrong.
+pub fn check_url(text: &str) -> Result<(), &'static str> {
+    let rest = ["http://", "https://"]
+        .iter()
+        .find_map(|scheme| text.strip_prefix(scheme));
+    match rest {
+        Some(rest) if !rest.starts_with(['/', '?', '#']) && !rest.is_empty() => Ok(()),
+        Some(_) => Err("the URL has no host"),
+        None => Err("expected http:// or https://"),
+    }
+}
+
+/// Returns the name of a JSON kind, for people.
 fn named(kind: Kind) -> &'static str {
     match kind {
         Kind::Null => "null",

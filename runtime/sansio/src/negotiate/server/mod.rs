@@ -1,5 +1,7 @@
 //! `initialize` at a server: which revision the session speaks, and who its client is.
 
+pub(crate) mod late;
+
 use std::sync::Arc;
 
 use mcp_revisions_core::translate::read_part;
@@ -8,9 +10,9 @@ use mcp_wire::{Direction, Json, Peeked, Raw, RequestId};
 
 use crate::errors::{self, Refusal};
 use crate::server::Server;
-use crate::server::protocol::EMPTY;
 use crate::server::reply::MessageReply;
 use crate::server::requests::Opened;
+use crate::translate::{NO_PARAMS, no_params};
 use crate::{Caller, Connection, Event};
 use mcp_revisions_core::methods;
 use mcp_revisions_core::negotiate_initialize;
@@ -80,8 +82,8 @@ impl Server {
         if self.is_per_request {
             let capabilities = opened.caller.capabilities_in(self.app());
             opened.upgraded = Arc::new(mcp_revisions_core::Session {
-                client_capabilities: said(capabilities).or_else(|| Json::from_text(EMPTY).ok()),
-                client_info: said(opened.caller.info_in(self.app())),
+                client_capabilities: converted_part(capabilities).or_else(|| Some(no_params())),
+                client_info: converted_part(opened.caller.info_in(self.app())),
                 subscription_id: None,
             });
         }
@@ -89,16 +91,18 @@ impl Server {
     }
 }
 
-fn said(part: Result<Option<Outcome<Json>>, mcp_revisions_core::Failure>) -> Option<Json> {
+fn converted_part(
+    part: Result<Option<Outcome<Json>>, mcp_revisions_core::Failure>,
+) -> Option<Json> {
     part.ok()??.value()
 }
 
-/// Returns who the client says it is, once its params prove to be those of the revision, and what was mended in them.
+/// Returns the client's identity and capabilities, once its params prove to be those of the revision, and the mends in them.
 fn introduced(
     message: &Peeked<'_>,
     revision: Revision,
 ) -> Result<(Caller, Vec<Loss>), Box<Refusal>> {
-    let text = message.params.map_or(EMPTY, Raw::text);
+    let text = message.params.map_or(NO_PARAMS, Raw::text);
     let subject = Subject::Method(
         methods::INITIALIZE,
         Part::Params,

@@ -1,63 +1,73 @@
 //! The servers of a configuration file of a host, as that host reads it.
 //!
-//! A mistake in an entry costs that entry, which is named: the others are served. Hosts know more members than a bridge does; those
-//! are passed over and logged.
+//! A mistake in an entry costs only that entry, which is named. Members that only hosts know are skipped and logged.
 
+mod clients;
 mod entry;
 mod env_file;
 mod expand;
+mod server;
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use anyhow::{Context as _, bail};
 use mcp_wire::{EXCERPT, Json, JsonObject, Kind, excerpt};
 
-use super::entry::{ServerEntry, ServerTarget};
+use crate::Error;
+pub use clients::Clients;
 use entry::EntryReader;
+pub use entry::check_url;
 use expand::{Environment, References};
+pub use server::{EntrySignIn, EntryVariables, ServerEntry, ServerTarget};
 
-/// The words for the object that holds the servers: of most hosts, VS Code, Zed and Codex.
+/// The names of the object of servers: in most hosts, VS Code, Zed and Codex.
 const SERVERS: [&str; 4] = ["mcpServers", "servers", "context_servers", "mcp_servers"];
 
 /// The folders of a project that hold a file of servers.
 const FOLDERS: [&str; 3] = [".vscode", ".cursor", ".zed"];
 
-/// The servers of a file, in its order, and what was found in it.
+/// The servers of a file, in its order. It also holds notes about the file, and the variables that it names.
 #[derive(Debug, Default)]
-pub(crate) struct Config {
-    pub(super) servers: Vec<ServerEntry>,
-    /// Sentences about what has no effect.
-    pub(super) notes: Vec<String>,
+#[non_exhaustive]
+pub struct Config {
+    /// The servers, those included that cannot be used.
+    pub servers: Vec<ServerEntry>,
+    /// Sentences about members without an effect.
+    pub notes: Vec<String>,
     /// The variables of the environment that the file names, in any of its entries.
-    pub(super) variables: BTreeSet<String>,
+    pub variables: BTreeSet<String>,
 }
 
 impl Config {
     /// Reads a file.
     ///
     /// # Errors
-    /// Returns an error if it has no servers that can be read; a mistake in one of them is its own.
-    pub(super) fn read(file: &Path) -> anyhow::Result<Self> {
-        let name = file.display();
-        let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {name}"))?;
+    /// Returns an error if it has no object of servers. A mistake in an entry is not an error.
+    pub fn read(file: &Path) -> Result<Self, Error> {
+        let failed = |why: String| Error::Config {
+            file: file.to_owned(),
+            why,
+        };
+        let text = std::fs::read_to_string(file).map_err(|why| failed(why.to_string()))?;
         let is_toml = file.extension().is_some_and(|it| it == "toml");
         let environment = |variable: &str| std::env::var(variable).ok();
-        Self::parse(&text, is_toml, &workspace(file), &environment)
-            .with_context(|| name.to_string())
+        Self::parse(&text, is_toml, &workspace(file), &environment).map_err(failed)
     }
 
     /// Returns the entry of this name.
     ///
     /// # Errors
-    /// Returns an error if there is none, which names the others.
-    pub(crate) fn server(mut self, name: &str) -> anyhow::Result<ServerEntry> {
+    /// Returns an error, which names the entries, if there is none.
+    pub fn server(mut self, name: &str) -> Result<ServerEntry, Error> {
         let at = self.servers.iter().position(|it| it.name == name);
         if let Some(at) = at {
             return Ok(self.servers.swap_remove(at));
         }
         let names: Vec<&str> = self.servers.iter().map(|it| &*it.name).collect();
-        bail!("no server `{name}`: the file has {}", names.join(", "))
+        Err(Error::Name {
+            name: name.to_owned(),
+            why: format!("the file has {}", names.join(", ")),
+        })
     }
 
     fn parse(
@@ -65,17 +75,19 @@ impl Config {
         is_toml: bool,
         workspace: &Path,
         environment: Environment<'_>,
-    ) -> anyhow::Result<Self> {
+    ) -> Result<Self, String> {
+        let invalid = |why: &dyn std::fmt::Display| format!("invalid JSON: {why}");
         let unmarked = text.strip_prefix('\u{feff}').unwrap_or(text);
         let document = if is_toml {
-            let table: toml::Table = toml::from_str(unmarked)?;
-            Json::from_value(&table)?
+            let table: toml::Table = toml::from_str(unmarked).map_err(|why| why.to_string())?;
+            Json::from_value(&table).map_err(|why| why.to_string())?
         } else {
             // Editors write comments, and commas behind the last member.
             let mut plain = unmarked.to_owned();
-            json_strip_comments::strip(&mut plain).context("invalid JSON")?;
-            serde_json::from_str::<&serde_json::value::RawValue>(&plain).context("invalid JSON")?;
-            Json::from_text(&plain)?
+            json_strip_comments::strip(&mut plain).map_err(|why| invalid(&why))?;
+            serde_json::from_str::<&serde_json::value::RawValue>(&plain)
+                .map_err(|why| invalid(&why))?;
+            Json::from_text(&plain).map_err(|why| invalid(&why))?
         };
         // The settings of an editor have them one level deeper.
         let within = document.get("mcp").filter(|it| it.kind() == Kind::Object);
@@ -88,11 +100,11 @@ impl Config {
                     .find_map(|key| Some((*key, object.get(key)?)))
             });
         let Some((key, servers)) = found else {
-            bail!("expected an object with a member `mcpServers`");
+            return Err("expected an object with a member `mcpServers`".to_owned());
         };
         let kind = servers.kind();
         let Ok(servers) = JsonObject::try_from(servers) else {
-            bail!("`{key}`: expected an object, found {kind}");
+            return Err(format!("`{key}`: expected an object, found {kind}"));
         };
         let mut config = Self::default();
         for (name, definition) in servers.iter() {
@@ -103,7 +115,10 @@ impl Config {
                 named: BTreeSet::new(),
             };
             let mut reader = EntryReader::new(references, !is_toml);
-            let entry = reader.entry(&name, &Json::from_text(definition)?);
+            let entry = reader.entry(
+                &name,
+                &Json::from_text(definition).map_err(|why| invalid(&why))?,
+            );
             config.variables.extend(reader.references.named);
             let notes = reader.notes.into_iter();
             config
@@ -120,13 +135,13 @@ impl Config {
             config.servers.push(entry);
         }
         if config.servers.is_empty() {
-            bail!("`{key}` has no server that is enabled");
+            return Err(format!("`{key}` has no server that is enabled"));
         }
         Ok(config)
     }
 
     /// Returns the mistakes of entries, by name.
-    pub(super) fn mistakes(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub fn mistakes(&self) -> impl Iterator<Item = (&str, &str)> {
         self.servers.iter().filter_map(|it| match &it.target {
             ServerTarget::Wrong(why) => Some((&*it.name, &**why)),
             _ => None,
@@ -134,23 +149,7 @@ impl Config {
     }
 }
 
-/// Returns the URL of a server of a file, with what the entry says of its sign-in.
-///
-/// # Errors
-/// Returns an error if there is no such server, or none at a URL.
-pub(crate) fn server_at_url(file: &Path, name: &str) -> anyhow::Result<(String, ServerEntry)> {
-    let entry = Config::read(file)?.server(name)?;
-    let context = || format!("{}: server `{name}`", file.display());
-    match &entry.target {
-        ServerTarget::Url { url, .. } => Ok((url.clone(), entry)),
-        ServerTarget::Wrong(why) => Err(anyhow::Error::msg(why.clone())).with_context(context),
-        ServerTarget::Process { .. } => {
-            Err(anyhow::anyhow!("it is a process, which wants no sign-in")).with_context(context)
-        }
-    }
-}
-
-/// Returns the folder that a file belongs to, which editors call that of the workspace.
+/// Returns the workspace of a file: its folder, or the one above the folder of an editor.
 fn workspace(file: &Path) -> std::path::PathBuf {
     let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
     let folder = file.parent().unwrap_or(&file);
@@ -163,12 +162,11 @@ fn workspace(file: &Path) -> std::path::PathBuf {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test says what it found and stops")]
 
-    use mcp_bridge::ToolRules;
-
+    use super::ServerTarget::{Process, Url};
     use super::*;
-    use crate::bridge::entry::ServerTarget::{Process, Url};
+    use crate::ToolRules;
 
-    fn read(text: &str, is_toml: bool) -> anyhow::Result<Config> {
+    fn read(text: &str, is_toml: bool) -> Result<Config, String> {
         Config::parse(text, is_toml, Path::new("/work"), &|name| match name {
             "TOKEN" => Some("s3cret".to_owned()),
             "EMPTY" => Some(String::new()),
@@ -371,10 +369,7 @@ mod tests {
             ("{}", "`mcpServers`"),
             (r#"{ "mcpServers": {} }"#, "no server"),
         ] {
-            assert!(
-                format!("{:#}", read(text, false).unwrap_err()).contains(why),
-                "{text}"
-            );
+            assert!(read(text, false).unwrap_err().contains(why), "{text}");
         }
     }
 

@@ -1,0 +1,18 @@
+//! What the transports of `mcp-revisions` need of connections beyond the protocol. It changes with them: another driver has
+//! [`Connection`](crate::Connection), and needs none of it.
+
+#[cfg(feature = "client")]
+pub mod client;
+#[cfg(feature = "server")]
+pub mod server;
+#[cfg(all(feature = "server", feature = "ext-tasks"))]
+pub mod tasks;
+
+pub use crate::ask::own_id;
+pub use crate::input_required::too_many_questions;
+pub use crate::json::declares;
+pub use crate::numbered::Numbered;
+pub use crate::params;
+pub use crate::quote::quotable;
+pub use crate::subscriptions::{Filter, about};
+pub use crate::translate::{no_params, unguessable};
