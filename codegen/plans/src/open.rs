@@ -299,7 +299,9 @@ fn settle(
                 let [old, new] = [old, new].map(|name| quoted(name));
                 let rename = format!("[[rename]]\nold = {old}\nnew = {new}\nreason = \"\"\n");
                 let hook = |way: &str, at: &str| {
-                    format!("\n[[rule]]\nid = \"{id}-{way}\"\nat = {at}\n{way} = {{ custom = \"\" }}\n{tail}")
+                    format!(
+                        "\n[[rule]]\nid = \"{id}-{way}\"\nat = {at}\n{way} = {{ custom = \"\" }}\n{tail}"
+                    )
                 };
                 rename + &hook("up", &new) + &hook("down", &old)
             }
