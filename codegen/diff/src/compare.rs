@@ -27,7 +27,7 @@ pub(crate) struct Comparer<'g> {
     open: Vec<(SiteId, NodeId, NodeId)>,
 }
 
-/// What every message of a kind has around its own part.
+/// The members that every message of a kind has around its own part.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Envelope {
     /// Its definition: the name that the schema has of these.

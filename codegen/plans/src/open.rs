@@ -58,7 +58,7 @@ pub(super) struct OpenDifferences {
     twins: SortedMap<(String, StepDirection), (String, Likeness)>,
 }
 
-/// What a member that went and one that came have in common.
+/// The likeness of a member that went and one that came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Likeness {
     /// The type, and whether it must be there.

@@ -1,4 +1,4 @@
-//! What is asked of changes around params and results, of entries of lists, and of members that are never left out.
+//! Questions about changes around params and results, about entries of lists, and about members that are never left out.
 
 use crate::changes::apply;
 use crate::says;
@@ -38,7 +38,7 @@ fn conversion<'p>(plan: &'p PairPlan, way: StepDirection, from: &str) -> &'p Pla
     all.find(|one| one.from.name() == from).unwrap()
 }
 
-/// What a message has beside its params is in the plan, in the diff, and in what is generated.
+/// Members of a message beside its params are in the plan, in the diff, and in what is generated.
 #[test]
 fn what_stands_around_params_and_results_is_asked_for() {
     let spec = changed(

@@ -421,3 +421,87 @@ pub(crate) fn sender(
         _ => Ok(None),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test says what it found and stops")]
+
+    use mcp_convert::dynamic::{Convert, Pair, TypeStep, WholeMessage};
+    use mcp_revisions_tables::types::v2026_07_28::ListToolsRequest;
+    use mcp_revisions_tables::values::TABLES;
+    use mcp_revisions_tables::{Revision, Tables, methods};
+
+    use super::*;
+
+    /// A conversion that puts a member beside the params, as a newer revision may ask for one.
+    fn with_priority(mut request: ListToolsRequest) -> ListToolsRequest {
+        request.extra.insert("priority", Json::of(&7));
+        request
+    }
+
+    #[test]
+    fn a_step_that_converts_a_message_as_a_whole_sees_what_stands_beside_its_params() {
+        let latest = Revision::V2026_07_28;
+        let mut all = TABLES.revisions.iter();
+        let row = all.find(|row| row.id == latest.id()).unwrap();
+        let mut methods = row.methods.iter();
+        let method = methods.find(|row| row.name == methods::TOOLS_LIST).unwrap();
+        let params = row.type_named(method.params.unwrap()).unwrap().rust_name;
+        let step = |ty: &'static str, run: Option<&'static dyn Convert>| TypeStep {
+            from: ty,
+            to: ty,
+            run,
+        };
+        let run: fn(ListToolsRequest) -> ListToolsRequest = with_priority;
+        let up = vec![
+            step(params, None),
+            step(method.message, Some(Box::leak(Box::new(run)))),
+        ];
+        // As if the revision after it were alike but for that member.
+        let pair = |wholes: &'static [WholeMessage], up: Vec<TypeStep>| Pair {
+            old: "older",
+            new: "newer",
+            up_step: "older..newer",
+            down_step: "newer..older",
+            up: Vec::leak(up),
+            down: &[],
+            alike: &[],
+            methods: &[],
+            renamed: &[],
+            wholes,
+            errors: &[],
+            instead: &[],
+            open_results: None,
+            rules: &[],
+        };
+        let whole = WholeMessage {
+            method: methods::TOOLS_LIST,
+            direction: Direction::ClientToServer,
+            part: Part::Params,
+            old: method.message,
+            new: method.message,
+        };
+        let pairs = vec![
+            pair(&[], vec![step(params, None)]),
+            pair(Vec::leak(vec![whole]), up),
+            pair(&[], vec![step(params, None)]),
+        ];
+        let tables = Tables::new(Vec::leak(vec![*row; 4]), Vec::leak(pairs));
+        let tables: &'static Tables = Box::leak(Box::new(tables));
+        let text = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}},"cursor":"c"}}"#;
+        let converted = |from: usize, to: usize| {
+            let route = Route::by_tables(tables, latest, (from, to));
+            let messages = read_messages(text).unwrap();
+            let message = messages.all[0].as_ref().unwrap();
+            convert_one(message, &route, &MessageContext::default()).unwrap()
+        };
+        for (from, to, priority) in [(0, 1, None), (1, 2, Some("7")), (0, 3, Some("7"))] {
+            let (json, losses) = converted(from, to);
+            let found = json.get("priority").map(|it| it.text().to_owned());
+            assert_eq!(found.as_deref(), priority, "{from}..{to}");
+            let cursor = json.get("params").and_then(|params| params.get("cursor"));
+            assert_eq!(cursor.unwrap().text(), "\"c\"", "{from}..{to}");
+            assert!(losses.is_empty(), "{losses:?}");
+        }
+    }
+}

@@ -59,7 +59,7 @@ impl Planner<'_> {
         let ConversionBody::Union(arms) = &one.body else {
             return Vec::new();
         };
-        let arms = arms.iter().filter_map(|plan| {
+        let left_out = arms.iter().filter_map(|plan| {
             let Arm::Reject { rule, .. } = &plan.arm else {
                 return None;
             };
@@ -72,6 +72,6 @@ impl Planner<'_> {
                 rule: rule.clone(),
             })
         });
-        arms.collect()
+        left_out.collect()
     }
 }

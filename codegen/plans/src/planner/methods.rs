@@ -107,8 +107,8 @@ pub(super) fn methods(
                         } else {
                             ("it ends here", "\"drop\"".to_owned(), MethodAction::Drop)
                         };
-                        let mut moved = moved.iter().filter(|(of, _)| of == direction);
-                        match moved.find(|(_, names)| names.contains(name)) {
+                        let mut of_side = moved.iter().filter(|(of, _)| of == direction);
+                        match of_side.find(|(_, names)| names.contains(name)) {
                             // Both names are one question, which the older one asks.
                             Some((_, names)) => {
                                 let [old, new] = names;

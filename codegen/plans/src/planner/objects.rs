@@ -133,9 +133,8 @@ impl<'m> Planner<'m> {
         // A union must not take the target for a variant that the source's union did not know by such a member.
         let [before, now] = [(self.from, from_def, from), (self.to, to_def, to)]
             .map(|(model, def, object)| misleading(model, def, object));
-        let names = now.into_iter().filter(|name| !before.contains(name));
-        let names = names.filter(|name| from.member(name).is_none());
-        foreign.extend(names.map(str::to_owned));
+        let is_new = |name: &&str| !before.contains(name) && from.member(name).is_none();
+        foreign.extend(now.into_iter().filter(is_new).map(str::to_owned));
         if from.rest == Rest::Closed {
             foreign.clear();
         }

@@ -18,8 +18,8 @@ pub(super) fn presence(presence: &Presence) -> String {
 pub(super) fn shape(shape: &Shape) -> String {
     match shape {
         Shape::StringEnum(values) => {
-            let values: Vec<String> = values.iter().map(|value| format!("{value:?}")).collect();
-            format!("one of {}", values.join(", "))
+            let quoted: Vec<String> = values.iter().map(|value| format!("{value:?}")).collect();
+            format!("one of {}", quoted.join(", "))
         }
         Shape::OpenEnum(_) => "a string".to_owned(),
         Shape::Newtype(ty) => ty.to_string(),

@@ -388,6 +388,7 @@ pub(crate) const SPELLINGS: &[Spellings] = &[
             "put $at/uniqueItems true",
             "put $at/uniqueItems false",
             "put $at/prefixItems [{\"type\": \"string\"}]",
+            "put $at/prefixItems [{\"type\": \"string\"}, {\"type\": \"string\"}]\nput $at/items false",
             "put $at/contains {\"const\": \"a\"}",
             "put $at/items {}",
             "put $at/items {\"type\": \"string\"}",

@@ -158,7 +158,7 @@ fn no_text_of_a_schema_becomes_code() {
     assert!(pages > HOSTILE.len(), "{pages} pages show the texts");
 }
 
-/// What generated code hands to macros is a literal there, too: none puts one into a doc line, which rustdoc would run.
+/// Generated code hands texts of schemas to macros as literals: none puts one into a doc line, which rustdoc would run.
 #[test]
 fn no_macro_of_generated_code_documents_by_a_literal_of_its_caller() {
     let mut looked_at = 0;
