@@ -299,8 +299,8 @@ fn is_absent(cause: &io::Error) -> bool {
 fn walk(root: &Path, directory: &str, found: &mut SortedSet<String>) -> Result<(), Error> {
     let place = root.join(directory);
     let unreadable = |cause| Error::io("read", &place, cause);
-    for entry in fs::read_dir(&place).map_err(unreadable)? {
-        let entry = entry.map_err(unreadable)?;
+    for listed in fs::read_dir(&place).map_err(unreadable)? {
+        let entry = listed.map_err(unreadable)?;
         let kind = entry.file_type().map_err(unreadable)?;
         // A name that is not text cannot be ours, and a lossy one could name another file.
         let Ok(name) = entry.file_name().into_string() else {

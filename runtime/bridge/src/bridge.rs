@@ -19,24 +19,17 @@ use crate::ending::OneClient;
 use crate::gateway::name_questions;
 use crate::lock::{LockMode, OfferLock};
 use crate::servers::{ServerPool, Servers};
-use crate::settings::BridgeSettings;
+use crate::settings::{BridgeSettings, StateKeys};
 use crate::{ClientSettings, Error, Proxy, Service, ToolRules, Upstream};
 
 /// Maximum number of bytes of results that are kept for clients to share.
 const CACHE_BYTES: usize = 16 << 20;
 
 /// A proxy to an upstream server, before it serves.
+#[derive(Debug)]
 pub struct Bridge {
     pub(crate) settings: BridgeSettings,
     tools: Vec<Arc<ToolRules>>,
-}
-
-impl std::fmt::Debug for Bridge {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Bridge")
-            .field("settings", &self.settings)
-            .finish_non_exhaustive()
-    }
 }
 
 impl Bridge {
@@ -61,7 +54,7 @@ impl Bridge {
             is_among_others: false,
             tasks: TaskOptions::new(),
             http: http::Options::new(),
-            state_keys: Vec::new(),
+            state_keys: StateKeys::default(),
         };
         Self {
             settings,
@@ -218,7 +211,7 @@ impl Bridge {
     /// asked. The first key signs, and all verify.
     #[must_use]
     pub fn with_request_state_key(mut self, key: [u8; 32]) -> Self {
-        self.settings.state_keys.push(key);
+        self.settings.state_keys.0.push(key);
         self
     }
 

@@ -39,7 +39,7 @@ pub enum Error {
         why: String,
     },
     /// A file of servers cannot be used.
-    #[error("{}: {why}", file.display())]
+    #[error("cannot read {}: {why}", file.display())]
     Config {
         /// The file.
         file: PathBuf,

@@ -61,7 +61,7 @@ async fn share(settings: Arc<BridgeSettings>, message: LayerMessage) -> Result<J
     Ok(result)
 }
 
-/// Measures how long the server takes for a request, and counts what it comes to.
+/// Measures the time that the server takes for a request, and counts its outcome.
 async fn measure(
     settings: Arc<BridgeSettings>,
     message: LayerMessage,

@@ -50,14 +50,24 @@ pub(crate) struct BridgeSettings {
     pub(crate) tasks: TaskOptions,
     pub(crate) http: http::Options,
     /// The keys that sign `requestState`; empty for a random one.
-    pub(crate) state_keys: Vec<[u8; 32]>,
+    pub(crate) state_keys: StateKeys,
+}
+
+/// Keys that sign `requestState`; debug output shows none of them.
+#[derive(Default)]
+pub(crate) struct StateKeys(pub(crate) Vec<[u8; 32]>);
+
+impl std::fmt::Debug for StateKeys {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("StateKeys").field(&self.0.len()).finish()
+    }
 }
 
 impl BridgeSettings {
     /// Returns the end towards clients, which learns with each of them which server serves it.
     pub(crate) fn server(&self) -> Server {
         let server = Server::late().with_own_tasks(self.tasks.clone());
-        let server = (self.state_keys.iter())
+        let server = (self.state_keys.0.iter())
             .fold(server, |server, key| server.with_request_state_key(*key));
         let (server, name) = (self.clients.serve(server), self.name.clone());
         let limits = *server.limits();
@@ -129,4 +139,19 @@ impl BridgeSettings {
 /// Logs the mistake of a peer.
 fn tell(server: Option<&str>, peer: &str, mistake: &PeerMistake<'_>) {
     warn!(server, "a mistake of {peer}: {mistake}");
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Bridge, Upstream};
+
+    #[test]
+    fn no_key_is_in_the_debug_output_of_a_bridge() {
+        let bridge = Bridge::new(Upstream::unusable("a", "it is not there"));
+        let shown = format!("{:?}", bridge.with_request_state_key([217; 32]));
+        assert!(
+            shown.contains("StateKeys(1)") && !shown.contains("217"),
+            "{shown}"
+        );
+    }
 }

@@ -10,8 +10,21 @@ use mcp_revisions_core::errors::shortened;
 use mcp_wire::{Direction, EXCERPT, ErrorObject, Json, Map, excerpt};
 use tracing::warn;
 
-/// A function that returns whether a client sees a tool.
-type ToolFilter = dyn Fn(&str, &Peer) -> bool + Send + Sync;
+/// A function that returns whether a client sees a tool; only clones are equal.
+#[derive(Clone)]
+struct ToolFilter(Arc<dyn Fn(&str, &Peer) -> bool + Send + Sync>);
+
+impl PartialEq for ToolFilter {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl std::fmt::Debug for ToolFilter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ToolFilter")
+    }
+}
 
 /// Rules for the tools of a server: which ones a client sees, and their names and descriptions. By default, all as they are.
 ///
@@ -29,7 +42,7 @@ type ToolFilter = dyn Fn(&str, &Peer) -> bool + Send + Sync;
 ///     .describe("git_log", "Lists the last commits");
 /// # drop(rules);
 /// ```
-#[derive(Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ToolRules {
     /// The text before a name when it is compared with patterns.
     prefix: String,
@@ -38,7 +51,7 @@ pub struct ToolRules {
     denied: Vec<String>,
     /// Patterns of the tools that clients see under a condition.
     conditions: Vec<(ClientCondition, String)>,
-    filter: Option<Arc<ToolFilter>>,
+    filter: Option<ToolFilter>,
     renamed: Map<String>,
     described: Map<String>,
 }
@@ -68,34 +81,6 @@ impl ClientCondition {
     }
 }
 
-impl std::fmt::Debug for ToolRules {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ToolRules")
-            .field("allowed", &self.allowed)
-            .field("denied", &self.denied)
-            .field("conditions", &self.conditions)
-            .field("renamed", &self.renamed)
-            .finish_non_exhaustive()
-    }
-}
-
-impl PartialEq for ToolRules {
-    fn eq(&self, other: &Self) -> bool {
-        let filters = match (&self.filter, &other.filter) {
-            (None, None) => true,
-            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
-            _ => false,
-        };
-        filters
-            && self.prefix == other.prefix
-            && self.allowed == other.allowed
-            && self.denied == other.denied
-            && self.conditions == other.conditions
-            && self.renamed == other.renamed
-            && self.described == other.described
-    }
-}
-
 impl ToolRules {
     /// Creates rules by which clients see all tools as they are.
     #[must_use]
@@ -107,7 +92,7 @@ impl ToolRules {
     #[must_use]
     pub fn by(admits: impl Fn(&str, &Peer) -> bool + Send + Sync + 'static) -> Self {
         Self {
-            filter: Some(Arc::new(admits)),
+            filter: Some(ToolFilter(Arc::new(admits))),
             ..Self::default()
         }
     }
@@ -194,7 +179,7 @@ impl ToolRules {
         self.allowed.as_deref().is_none_or(has)
             && !has(&self.denied)
             && (conditions.peek().is_none() || conditions.any(|is_met| is_met))
-            && (self.filter.as_ref()).is_none_or(|filter| filter(name, peer))
+            && (self.filter.as_ref()).is_none_or(|filter| (filter.0)(name, peer))
     }
 
     /// Returns the name under which clients see a tool; `None` if another tool is seen under its name.

@@ -24,6 +24,7 @@ mod list;
 mod loss;
 mod manual;
 mod message;
+mod probe;
 mod report;
 mod revisions;
 mod sign_in;
@@ -66,6 +67,8 @@ enum CliCommand {
     Convert(convert::Arguments),
     /// Show what changed between two revisions, or between a revision and a schema.json
     Diff(diff::Arguments),
+    /// Examine a server: why it does not connect, which revisions it speaks, and where it breaks their rules
+    Probe(probe::Arguments),
     /// Explain a kind of change or a conversion rule
     Explain(explain::Arguments),
     /// Record or print the traffic of a stdio server, without changing it
@@ -134,6 +137,7 @@ fn run(command: CliCommand, given: &ArgMatches) -> ExitCode {
             let built_in = Rule::BUILT_IN.map(|rule| (rule.id(), rule.reason()));
             return shared(explain::run(&arguments, embedded::spec, &built_in));
         }
+        CliCommand::Probe(arguments) => probe::run(&arguments),
         CliCommand::Tap(arguments) => tap::run(&arguments),
         CliCommand::Transcript(arguments) => transcript::run(&arguments),
         CliCommand::List(arguments) => list::run(&arguments),

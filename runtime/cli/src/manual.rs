@@ -26,14 +26,15 @@ Examples:
   mcp-rev diff {latest} schema.json --baseline known.json --fail-on breaking
   mcp-rev tap --record session.jsonl --watch -- my-server --its-option
   mcp-rev transcript session.jsonl --as {older}
+  mcp-rev probe https://example.com/mcp
   mcp-rev bridge --loss-log losses.jsonl -- my-server
   mcp-rev bridge --listen http://127.0.0.1:8000/mcp -- my-server
   mcp-rev bridge --header-env Authorization=MCP_AUTHORIZATION https://example.com/mcp
 
 Exit codes:
   0  success
-  1  a check failed: an invalid message, a change of --fail-on; the server of a bridge cannot be used, or ended first
-  2  usage error
+  1  a check failed: an invalid message, a change or a finding of --fail-on; the server of a bridge cannot be used, or ended first
+  2  usage error; a server that does not answer (probe)
   3  an input cannot be read, an output not be written, an address not be listened on, or tap cannot start its command
   4  a conversion loses something (convert, transcript --as)
   5  a conversion requires session state (convert)

@@ -98,21 +98,14 @@ pub fn header_mismatch(why: &str) -> Box<Refusal> {
 }
 
 /// Makes the error of a claimed revision that is not served; `data` has those that are, latest first.
-pub(crate) fn unsupported_version(requested: &str, served: RevisionSet) -> Box<Refusal> {
-    unsupported(UNSUPPORTED_PROTOCOL_VERSION, requested, served)
-}
-
-/// Makes the error [`unsupported_version`] of a server that has only the handshake lifecycle.
 ///
-/// Its code is the one that such servers use: a client that probes would take -32022 for the per-request lifecycle.
-pub(crate) fn unsupported_by_handshake_server(
-    requested: &str,
-    served: RevisionSet,
-) -> Box<Refusal> {
-    unsupported(ErrorObject::INVALID_PARAMS, requested, served)
-}
-
-fn unsupported(code: i64, requested: &str, served: RevisionSet) -> Box<Refusal> {
+/// A server that has only the handshake lifecycle says -32602: a client that probes would take -32022 for the per-request one.
+pub(crate) fn unsupported_version(requested: &str, served: RevisionSet) -> Box<Refusal> {
+    let code = if served.has(Lifecycle::PerRequest) {
+        UNSUPPORTED_PROTOCOL_VERSION
+    } else {
+        ErrorObject::INVALID_PARAMS
+    };
     let requested = shortened(requested);
     let message =
         format!("protocol version `{requested}` is not supported; this server speaks {served}");

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mcp_revisions_tables::{Context, Loss, Revision, Session, methods};
-use mcp_wire::envelope::write;
 use mcp_wire::{
-    Direction, ErrorObject, Extra, Json, MessageKind, Peeked, RequestId, Unreadable, peek,
+    Direction, ErrorObject, Extra, Json, MessageKind, Peeked, RequestId, Unreadable,
+    envelope::write, peek,
 };
 
 use crate::diagnostic::ConversionError;
@@ -530,10 +530,11 @@ impl Front {
 }
 
 /// Returns an id that is a number as the string of it, and the string of a number as the number.
-fn other_spelling(id: &RequestId) -> Option<RequestId> {
+#[must_use]
+pub fn other_spelling(id: &RequestId) -> Option<RequestId> {
     match id {
         RequestId::Integer(number) => Some(RequestId::String(number.to_string())),
-        RequestId::String(text) => mcp_wire::from_str(text).ok().map(RequestId::Integer),
+        RequestId::String(text) => (mcp_wire::from_str(text.trim()).ok()).map(RequestId::Integer),
     }
 }
 

@@ -45,7 +45,6 @@ struct Introduction {
     revision: Revision,
     info: Json,
     capabilities: Json,
-    logs: bool,
     members: Map<Json>,
     /// What this revision has no words for.
     losses: Vec<Loss>,
@@ -57,29 +56,15 @@ impl Introductions {
     /// # Errors
     /// A part that is not valid in the application's revision, or that another revision cannot say.
     pub fn new(profile: Profile, app: Revision) -> Result<Self, ProfileError> {
-        let Profile {
-            info,
-            capabilities,
-            instructions,
-            revision: own,
-            members,
-            is_nameless,
-        } = profile;
         // A gateway hands on what it received, mistakes and all; those of an application are refused.
-        let is_handed_on = own.is_some();
-        let app = own.unwrap_or(app);
-        let own = OwnProfile {
-            info,
-            capabilities,
-            members,
-            revision: app,
-        };
+        let is_handed_on = profile.revision.is_some();
+        let own = profile.revision.unwrap_or(app);
         let introduce = |revision| {
-            let introduction = own.introduction(revision)?;
+            let introduction = profile.introduction(own, revision)?;
             let mut losses = introduction.losses.iter();
             match losses.find(|loss| loss.severity() == Severity::Invalid) {
                 Some(mistake) if !is_handed_on => Err(ProfileError {
-                    part: OwnProfile::part_of(mistake),
+                    part: part_of(mistake),
                     revision,
                     why: mistake.to_string(),
                 }),
@@ -92,8 +77,8 @@ impl Introductions {
             .collect::<Result<_, _>>()?;
         Ok(Self {
             all,
-            instructions,
-            is_nameless,
+            instructions: profile.instructions,
+            is_nameless: profile.is_nameless,
         })
     }
 
@@ -129,7 +114,8 @@ impl Introductions {
     #[doc(hidden)]
     #[must_use]
     pub fn logs(&self, revision: Revision) -> bool {
-        self.in_revision(revision).is_some_and(|one| one.logs)
+        self.capabilities(revision)
+            .is_some_and(|it| it.get("logging").is_some())
     }
 
     /// Returns the `Implementation` in a revision; `None` if it is [nameless](Profile::nameless) where no name is needed.
@@ -194,42 +180,38 @@ impl Introduction {
     }
 }
 
-/// The profile of a server in its own words.
-struct OwnProfile {
-    info: Json,
-    capabilities: Json,
-    members: Map<Json>,
-    revision: Revision,
+/// Returns the type of the part that a loss is in.
+fn part_of(loss: &Loss) -> &'static str {
+    if loss.pointer().starts_with("/capabilities") {
+        "ServerCapabilities"
+    } else {
+        "Implementation"
+    }
 }
 
-impl OwnProfile {
-    /// Returns the type of the part that a loss is in.
-    fn part_of(loss: &Loss) -> &'static str {
-        if loss.pointer().starts_with("/capabilities") {
-            "ServerCapabilities"
-        } else {
-            "Implementation"
-        }
-    }
-
-    fn introduction(&self, revision: Revision) -> Result<Introduction, ProfileError> {
+impl Profile {
+    /// Converts it from its own revision.
+    fn introduction(
+        &self,
+        own: Revision,
+        revision: Revision,
+    ) -> Result<Introduction, ProfileError> {
         let (info, capabilities) = ("serverInfo", "capabilities");
         let part = |name, ty, json: &Json| {
             let cx = Context::new(UnknownFields::Drop).within(name);
-            said_in(Subject::Type(ty), json, (self.revision, revision), cx)
+            said_in(Subject::Type(ty), json, (own, revision), cx)
         };
         let mut all = Introduction {
             revision,
             info: self.info.clone(),
             capabilities: self.capabilities.clone(),
-            logs: false,
             members: self.members.clone(),
             losses: Vec::new(),
         };
-        if !self.revision.same_types(revision) {
-            let lifecycles = (self.revision.lifecycle(), revision.lifecycle());
+        if !own.same_types(revision) {
+            let lifecycles = (own.lifecycle(), revision.lifecycle());
             let has_whole = lifecycles == (Lifecycle::Handshake, Lifecycle::Handshake);
-            if let Some(whole) = has_whole.then(|| self.handshake(revision)) {
+            if let Some(whole) = has_whole.then(|| self.handshake(own, revision)) {
                 // A mistake in another member costs no more than the other members.
                 if whole.is_ok() {
                     return whole;
@@ -242,20 +224,19 @@ impl OwnProfile {
             all.capabilities = said;
             all.losses.extend(lost);
         }
-        all.logs = all.capabilities.get("logging").is_some();
         Ok(all)
     }
 
     /// Returns the result of `initialize` as another revision with that has it.
-    fn handshake(&self, revision: Revision) -> Result<Introduction, ProfileError> {
+    fn handshake(&self, own: Revision, revision: Revision) -> Result<Introduction, ProfileError> {
         let mut result = self.members.clone();
-        let version = Json::of(self.revision.protocol_version());
+        let version = Json::of(own.protocol_version());
         result.insert("protocolVersion", version);
         result.insert("serverInfo", self.info.clone());
         result.insert("capabilities", self.capabilities.clone());
         let sender = Some(Direction::ClientToServer);
         let subject = Subject::Method(methods::INITIALIZE, Part::Result, sender);
-        let ends = (self.revision, revision);
+        let ends = (own, revision);
         let cx = Context::new(UnknownFields::Drop);
         let (said, losses) = said_in(subject, &Json::of(&result), ends, cx)?;
         let mut members: Map<Json> = said.read().unwrap_or_default();
@@ -263,7 +244,6 @@ impl OwnProfile {
         Ok(Introduction {
             revision,
             info: members.remove("serverInfo").unwrap_or_default(),
-            logs: capabilities.get("logging").is_some(),
             capabilities,
             members,
             losses,

@@ -101,15 +101,9 @@ impl Negotiation {
 }
 
 fn no_batch() -> Box<Refusal> {
-    let all = Revision::NEGOTIATED.iter().copied();
-    let batching: Vec<_> = all
-        .filter(|revision| revision.has_rule(ProtocolRule::Batch))
-        .map(Revision::protocol_version)
-        .collect();
-    errors::invalid_request(&format!(
-        "a batch is only for sessions of {}",
-        batching.join(", ")
-    ))
+    let has_batches = |revision: &Revision| revision.has_rule(ProtocolRule::Batch);
+    let batching: RevisionSet = RevisionSet::all().iter().filter(has_batches).collect();
+    errors::invalid_request(&format!("a batch is only for sessions of {batching}"))
 }
 
 /// Returns whether a GET or DELETE is an operation on a session, rather than to be answered with status 405: not to a server
@@ -126,16 +120,7 @@ pub fn takes_session_operations(
         _ if !served.has(Lifecycle::Handshake) => Ok(false),
         None => Ok(true),
         Some((_, Some(version))) if served.contains(version) => Ok(is_handshake(version)),
-        Some((text, _)) => Err(not_served(text, served)),
-    }
-}
-
-/// Returns the error for a header that names a protocol version which is not served.
-fn not_served(text: &str, served: RevisionSet) -> Box<Refusal> {
-    if served.has(Lifecycle::PerRequest) {
-        errors::unsupported_version(text, served)
-    } else {
-        errors::unsupported_by_handshake_server(text, served)
+        Some((text, _)) => Err(errors::unsupported_version(text, served)),
     }
 }
 
@@ -261,7 +246,7 @@ fn negotiate_claim(
         });
     }
     if !served.has(Lifecycle::PerRequest) {
-        return Err(errors::unsupported_by_handshake_server(&claim, served));
+        return Err(errors::unsupported_version(&claim, served));
     }
     if let Some(headers) = around.headers {
         headers.agree_with(message)?;
@@ -310,8 +295,9 @@ fn negotiate_handshake(
     let named = match header_version(around) {
         Some(Some(version)) if served.contains(version) => Some(version),
         Some(_) => {
-            let text = around.headers.and_then(|headers| headers.protocol_version);
-            return Err(not_served(text.unwrap_or_default(), served));
+            let named = around.headers.and_then(|headers| headers.protocol_version);
+            let text = named.unwrap_or_default();
+            return Err(errors::unsupported_version(text, served));
         }
         None => None,
     }

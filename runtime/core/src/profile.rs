@@ -33,7 +33,6 @@ impl Profile {
 
     /// Names the revision that info and capabilities are of, where that is not the application's: a gateway hands on
     /// what it received. A peer of that revision gets exactly this.
-    #[doc(hidden)]
     #[must_use]
     pub fn in_words_of(self, revision: Revision) -> Self {
         Self {
@@ -43,7 +42,6 @@ impl Profile {
     }
 
     /// Gives the info only to peers whose revision needs one: a gateway stands in for a server that has not named itself.
-    #[doc(hidden)]
     #[must_use]
     pub fn nameless(self) -> Self {
         Self {
@@ -54,7 +52,6 @@ impl Profile {
 
     /// Adds members to the results of `initialize` and `server/discover`: converted between two revisions with a handshake, else
     /// as they are. Members that the endpoint sets itself stay as they are.
-    #[doc(hidden)]
     #[must_use]
     pub fn with_members(self, members: Map<Json>) -> Self {
         Self { members, ..self }
@@ -82,7 +79,6 @@ impl Profile {
     }
 
     /// Returns the revision of info and capabilities; `None` if it is the application's.
-    #[doc(hidden)]
     #[must_use]
     pub fn revision(&self) -> Option<Revision> {
         self.revision

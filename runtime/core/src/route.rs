@@ -1,7 +1,6 @@
 //! The way between two protocols: the tables that lead from the one to the other, and the conversions by them.
 
-use mcp_revisions_tables::values::TABLES;
-use mcp_revisions_tables::{Context, Extension, Pair, Part, Subject, Tables};
+use mcp_revisions_tables::{Context, Extension, Pair, Part, Subject, Tables, values::TABLES};
 use mcp_wire::{Direction, ErrorObject, Json, MethodInfo, TypeInfo};
 
 use crate::diagnostic::{Conversion, ConversionError, Diagnostic, conversion};

@@ -15,6 +15,7 @@ use mcp_wire::{Direction, ErrorObject, Json, MethodKind, RequestId};
 
 use crate::diagnostic::{Conversion, ConversionError, conversion};
 use crate::errors;
+pub use crate::front::other_spelling;
 use crate::losses::{LossHook, MessageLosses, PeerRole, refused};
 pub use crate::negotiate::{is_handshake, takes_session_operations};
 use crate::profile::Profile;
@@ -199,7 +200,12 @@ impl Translator {
     ) -> Conversion<ErrorObject> {
         let (mut from, to) = self.ends(way, peer);
         // The endpoint itself writes this error, in the latest revision.
-        if way == TextDirection::Out && is_missing_capability(&error) {
+        let code = error.code.as_i64();
+        if way == TextDirection::Out
+            && code == Some(errors::MISSING_CLIENT_CAPABILITY)
+            && (error.data.as_ref())
+                .is_some_and(|it| it.text().contains("\"requiredCapabilities\""))
+        {
             from = Revision::LATEST;
         }
         if from.same_types(to) {
@@ -343,7 +349,8 @@ impl Translator {
         converted
     }
 
-    /// Calls the hook with what a message of a peer lost, or with the message if the other revision does not have it.
+    /// Calls the hook with the losses of a message, or with a message that the other revision does not have. An adapter takes over
+    /// one that requires state, and one that is not valid is a mistake of its sender, and no loss.
     pub fn tell<T>(
         &self,
         method: &str,
@@ -351,10 +358,21 @@ impl Translator {
         request: Option<&RequestId>,
         checked: &Conversion<T>,
     ) {
-        match checked {
-            Ok((_, losses)) => self.tell_losses(method, peer, request, losses),
-            Err(error) => self.tell_undelivered(method, peer, request, error),
-        }
+        let (losses, undelivered): (&[Loss], _) = match checked {
+            Ok((_, losses)) => (losses, None),
+            Err(error @ (ConversionError::Rejected(_) | ConversionError::Dropped(_))) => {
+                (&[], Some(error))
+            }
+            Err(_) => return,
+        };
+        self.on_loss.call(&MessageLosses {
+            peer: self.peer(),
+            revision: peer,
+            method,
+            request,
+            losses,
+            undelivered,
+        });
     }
 
     /// Calls the hook with the losses of a message.
@@ -366,27 +384,6 @@ impl Translator {
         losses: &[Loss],
     ) {
         (self.on_loss).tell_losses(self.peer(), method, peer, request, losses);
-    }
-
-    /// Calls the hook with a message that the other revision does not have. An adapter takes over one that requires state, and
-    /// one that is not valid is a mistake of its sender, and no loss.
-    pub fn tell_undelivered(
-        &self,
-        method: &str,
-        peer: Revision,
-        request: Option<&RequestId>,
-        error: &ConversionError,
-    ) {
-        if let ConversionError::Rejected(_) | ConversionError::Dropped(_) = error {
-            self.on_loss.call(&MessageLosses {
-                peer: self.peer(),
-                revision: peer,
-                method,
-                request,
-                losses: &[],
-                undelivered: Some(error),
-            });
-        }
     }
 
     /// Returns the role of the peers.
@@ -430,11 +427,4 @@ impl Translator {
 pub fn read_part(subject: Subject<'_>, of: Revision, text: &str) -> Conversion<Json> {
     let read = mcp_revisions_tables::values::convert(subject, of, of, text, Context::default());
     conversion(read.map_err(|failure| ConversionError::of_subject(subject, failure))?)
-}
-
-/// Returns whether an error names the client capabilities that a request needs, as the latest revision does.
-fn is_missing_capability(error: &ErrorObject) -> bool {
-    let required = |data: &Json| data.text().contains("\"requiredCapabilities\"");
-    error.code.as_i64() == Some(errors::MISSING_CLIENT_CAPABILITY)
-        && error.data.as_ref().is_some_and(required)
 }

@@ -143,7 +143,7 @@ fn check(function: &ItemFn) -> Result<()> {
     for input in &signature.inputs {
         match input {
             FnArg::Receiver(receiver) => {
-                let why = "a tool is no method: take `State<S>`, and call the method";
+                let why = "a tool is not a method: take `State<S>`, and call the method";
                 return Err(Error::new_spanned(receiver, why));
             }
             FnArg::Typed(argument) if borrows(argument.ty.to_token_stream()) => {

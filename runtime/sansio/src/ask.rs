@@ -4,13 +4,11 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use mcp_revisions_core::{ConversionError, Lifecycle, Loss, Revision};
+use mcp_revisions_core::{ConversionError, Lifecycle, Loss, Profile, Revision, methods};
 use mcp_wire::{Decode, Encode, ErrorObject, Integer, Json, Map, Peeked, Raw, Request, RequestId};
 
 use super::quote::shown;
 use super::sign_in::NeededSignIn;
-use mcp_revisions_core::Profile;
-use mcp_revisions_core::methods;
 
 /// Names a request, of the peer or to it, until it is answered; unique in its connection, for ever.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use mcp_revisions_core::{
-    Context, Failure, Loss, Outcome, RequiresState, Revision, Subject, UnknownFields,
+    Context, ConversionError, Failure, Loss, Outcome, RequiresState, Revision, Subject,
+    UnknownFields,
 };
 use mcp_wire::{Decode, Error, ErrorObject, Json, Map, RequestId, Unreadable, meta};
 
@@ -11,7 +12,6 @@ use super::ask::{Answered, Token};
 use super::json::object;
 use super::tasks::TaskStatus;
 use super::translate::no_params;
-use mcp_revisions_core::ConversionError;
 
 /// Names one text and what belongs to it: over HTTP a POST and its response, else a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

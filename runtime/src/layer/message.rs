@@ -71,7 +71,7 @@ impl MessageOutcome {
         lock(&self.0).revision = Some(revision);
     }
 
-    /// Sets why no answer of the server has arrived, and returns the error that stands for it.
+    /// Sets the reason why no answer of the server has arrived, and returns the error that stands for it.
     #[doc(hidden)]
     #[must_use]
     pub fn fail(&self, why: Error) -> ErrorObject {

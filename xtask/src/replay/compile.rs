@@ -81,8 +81,8 @@ impl Drop for Workshop {
 fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
     let failed = || format!("cannot copy {}", from.display());
     fs::create_dir_all(to).with_context(failed)?;
-    for entry in fs::read_dir(from).with_context(failed)? {
-        let entry = entry.with_context(failed)?;
+    for listed in fs::read_dir(from).with_context(failed)? {
+        let entry = listed.with_context(failed)?;
         let (path, name) = (entry.path(), entry.file_name());
         if path.is_dir() {
             if name != "target" {

@@ -145,7 +145,7 @@ fn on_another_channel(row: &DiffRow) -> &'static str {
     match (row.kind, is_input) {
         (ChangeKind::MethodAdded, true) => "is an entry of inputRequests as well",
         (ChangeKind::MethodAdded, false) => "is sent by itself as well",
-        (_, true) => "is no entry of inputRequests any more",
+        (_, true) => "is no longer an entry of inputRequests",
         (_, false) => "is no longer sent by itself",
     }
 }

@@ -36,7 +36,7 @@ impl Decimal {
     }
 }
 
-/// Returns whether a number is a multiple of another one; `None` for what are not numbers, zero as the other one, and numbers
+/// Returns whether a number is a multiple of another one; `None` for values that are not numbers, zero as the other one, and numbers
 /// that are too long.
 pub fn is_multiple(number: &Value, of: &Value) -> Option<bool> {
     let (number, of) = (Decimal::of(number)?, Decimal::of(of)?);

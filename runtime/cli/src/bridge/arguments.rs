@@ -54,11 +54,11 @@ pub(crate) struct Arguments {
     /// Speak this protocol revision with the server [default: that of each client, else the nearest that the server supports]
     #[arg(long, value_name = "ID", value_parser = negotiated)]
     pub(super) upstream_revision: Option<Revision>,
-    #[command(flatten)]
-    pub(super) reach: UpstreamArguments,
     /// Drop or preserve fields that only the newer revision defines
     #[arg(long, default_value = "drop")]
     pub(super) unknown_fields: UnknownFieldsArgument,
+    #[command(flatten)]
+    pub(super) reach: UpstreamArguments,
     /// Log each loss, and each message that is rejected or dropped, as a line of JSON: a file, `stderr` or `off`
     #[arg(long, help_heading = LOGS, value_name = "FILE", default_value = "stderr")]
     pub(super) loss_log: String,

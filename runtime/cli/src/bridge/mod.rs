@@ -14,6 +14,7 @@ mod record;
 mod replicas;
 mod several;
 mod tools;
+mod way;
 
 use std::io::IsTerminal as _;
 use std::sync::{Arc, Mutex};
@@ -32,7 +33,9 @@ pub(crate) use arguments::{Arguments, with_separator};
 use listen::Listen;
 use loss_log::LossLog;
 use reach::Reach;
+pub(crate) use reach::UpstreamArguments;
 use record::TrafficRecord;
+pub(crate) use way::{ServerWay, way_to};
 
 /// Environment variable with the URL of the store that bridges share.
 const BACKPLANE: &str = "MCP_REV_BACKPLANE";

@@ -19,6 +19,7 @@ use serde_json::json;
 use tokio::runtime::Runtime;
 
 use crate::SubcommandOutcome;
+pub(crate) use check::{inspect, lines as forecast_lines};
 pub(crate) use flags::{HEADING, SignInArguments, SignInMode};
 
 /// Time that a person has for `login`.
@@ -88,7 +89,7 @@ impl Login {
 }
 
 /// Creates the runtime of a subcommand.
-fn runtime() -> anyhow::Result<Runtime> {
+pub(crate) fn runtime() -> anyhow::Result<Runtime> {
     let mut builder = tokio::runtime::Builder::new_current_thread();
     builder.enable_all().build().context("cannot start")
 }

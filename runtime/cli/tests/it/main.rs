@@ -10,6 +10,7 @@
 mod bridge;
 mod convert;
 mod pages;
+mod probe;
 mod program;
 mod schemas;
 mod tap;

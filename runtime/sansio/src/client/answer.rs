@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_revisions_core::{Adapter, Lifecycle, ProtocolRule, Revision};
+use mcp_revisions_core::{Adapter, ConversionError, Lifecycle, ProtocolRule, Revision, methods};
 use mcp_wire::{
     ErrorObject, Json, JsonObject, Map, MessageKind, Peeked, Raw, RawId, RequestId, Unreadable,
     peek,
@@ -19,8 +19,6 @@ use crate::tasks::plain::{has_core_tasks, plain_tools};
 use crate::translate::TextDirection;
 use crate::unread;
 use crate::{Answer, Connection, Event, Exchange, Failure, Ignored, MendedMessage, Output};
-use mcp_revisions_core::ConversionError;
-use mcp_revisions_core::methods;
 
 /// A message, alone or of a batch; or the text that is none, and what is wrong with it.
 pub(crate) type Element<'a> = Result<Peeked<'a>, (&'a str, Unreadable)>;

@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 
-use mcp_wire::envelope::write;
-use mcp_wire::{JsonArray, JsonObject, MAX_DEPTH, Members, MessageKind, Reader, RequestId, peek};
+use mcp_wire::{
+    JsonArray, JsonObject, MAX_DEPTH, Members, MessageKind, Reader, RequestId, envelope::write,
+    peek,
+};
 
 use crate::quote::quotable;
 

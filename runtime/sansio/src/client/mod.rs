@@ -63,7 +63,7 @@ mod unread;
 
 use std::sync::Arc;
 
-use mcp_revisions_core::{Lifecycle, Revision, Session};
+use mcp_revisions_core::{Lifecycle, LossHook, Revision, RevisionSet, Session, Severity};
 use mcp_wire::Direction;
 
 pub use super::negotiate::client::lifecycle;
@@ -80,8 +80,6 @@ use crate::Limits;
 use crate::mistakes::MistakeHook;
 pub use crate::mistakes::{MistakeOutcome, PeerMistake};
 use crate::translate::{Translator, translator};
-use mcp_revisions_core::RevisionSet;
-use mcp_revisions_core::{LossHook, Severity};
 pub use mcp_revisions_core::{MessageLosses, PeerRole};
 use requests::{Called, PendingRequest, RequestPurpose, Waiting};
 

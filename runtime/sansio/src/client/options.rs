@@ -4,13 +4,12 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use mcp_revisions_core::{Revision, UnknownFields, UnknownRevision};
+use mcp_revisions_core::{Revision, RevisionSet, UnknownFields, UnknownRevision};
 use mcp_wire::Json;
 
 use crate::Limits;
 use crate::Profile;
 use crate::tasks::client::{revisions_with_extension, with_extension, without_extension};
-use mcp_revisions_core::RevisionSet;
 
 /// Time that a server has to start unless the options say otherwise: packages and container images may be downloaded.
 const START_TIMEOUT: Duration = Duration::from_secs(60);

@@ -3,10 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_revisions_core::{Lifecycle, Loss, Revision};
-use mcp_wire::envelope::write;
-use mcp_wire::service::method_not_found;
-use mcp_wire::{ErrorObject, Json, MessageKind, Peeked, Raw, RawId, RequestId};
+use mcp_revisions_core::{
+    ConversionError, Lifecycle, Loss, Revision, methods, translate::known_method,
+};
+use mcp_wire::{
+    ErrorObject, Json, MessageKind, Peeked, Raw, RawId, RequestId, envelope::write,
+    service::method_not_found,
+};
 
 use super::{Called, Client, PendingRequest, RequestPurpose};
 use crate::ask::own_id;
@@ -18,9 +21,6 @@ use crate::{
     Answer, Caller, Cancelled, Connection, CustomNotification, Event, Exchange, Fate, Ignored,
     IncomingRequest, MendedMessage, Notification, SendOutcome, Token,
 };
-use mcp_revisions_core::ConversionError;
-use mcp_revisions_core::methods;
-use mcp_revisions_core::translate::known_method;
 
 impl Connection<Client> {
     /// A request of the server.

@@ -1,12 +1,11 @@
 //! Requests of a client and of its server, until they are answered.
 
-use mcp_revisions_core::{Loss, Revision};
+use mcp_revisions_core::{Loss, Revision, methods};
 use mcp_wire::{Json, RequestId};
 
 use crate::json::with_members;
 use crate::translate::no_params;
 use crate::{Exchange, OutgoingRequest, Token};
-use mcp_revisions_core::methods;
 
 /// A call of the server.
 #[derive(Debug, Clone)]
@@ -141,7 +140,7 @@ pub(crate) enum TaskStage {
 pub(crate) enum Look {
     /// Its status.
     Status,
-    /// Its result, in [`Form::Core`](crate::tasks::Form::Core).
+    /// Its result, in [`Form::Core`](crate::driver::tasks::Form::Core).
     Result,
     /// The answer to the question of this key, in the server's words.
     Update { key: String, answer: Json },

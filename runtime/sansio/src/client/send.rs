@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use mcp_revisions_core::{Lifecycle, Revision};
-use mcp_wire::envelope::write;
-use mcp_wire::{ErrorObject, Json, MessageKind, RequestId, one_line};
+use mcp_revisions_core::{Conversion, Lifecycle, Revision, methods};
+use mcp_wire::{ErrorObject, Json, MessageKind, RequestId, envelope::write, meta, one_line};
 
 use super::requests::TaskStage;
 use super::stamp::may_name;
@@ -20,9 +19,6 @@ use crate::{
     Answer, Connection, Exchange, Failure, Fate, OutgoingRequest, Output, Profile, SendOutcome, To,
     Token,
 };
-use mcp_revisions_core::Conversion;
-use mcp_revisions_core::methods;
-use mcp_wire::meta;
 
 /// A text on its way to the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,8 +98,8 @@ impl Connection<Client> {
         }
         let translator = &self.role.translator;
         let carried = translator.checked(method, carried);
-        if let Err(error) = &carried {
-            translator.tell_undelivered(method, revision, None, error);
+        if carried.is_err() {
+            translator.tell(method, revision, None, &carried);
         }
         let (params, losses) = carried.map_err(Failure::of_params)?;
         request.losses = losses;

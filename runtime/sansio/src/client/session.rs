@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use mcp_revisions_core::{Lifecycle, Revision};
+use mcp_revisions_core::{Lifecycle, Revision, methods};
 use mcp_wire::{ErrorObject, Json};
 
 use super::Client;
@@ -17,7 +17,6 @@ use crate::negotiate::client::stage::NegotiationStage;
 use crate::subscriptions::{Backoff, Filter};
 use crate::translate::no_params;
 use crate::{Connection, Event, Ignored, LogLevel, Notification, OutgoingRequest, Reopened};
-use mcp_revisions_core::methods;
 
 /// Time that requests wait for the answer to `logging/setLevel`.
 const LEVEL_TIME: Duration = Duration::from_secs(5);

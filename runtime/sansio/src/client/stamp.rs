@@ -1,13 +1,12 @@
 //! The parts of every message beside its own members: `_meta` keys and HTTP headers.
 
-use mcp_revisions_core::{Lifecycle, ProtocolHeader, Revision};
-use mcp_wire::Json;
+use mcp_revisions_core::{Lifecycle, ProtocolHeader, Revision, headers::named_by};
+use mcp_wire::{
+    Json,
+    meta::{self, CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROGRESS_TOKEN, PROTOCOL_VERSION},
+};
 
 use crate::translate::no_params;
-use mcp_revisions_core::headers::named_by;
-use mcp_wire::meta::{
-    self, CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROGRESS_TOKEN, PROTOCOL_VERSION,
-};
 
 /// The sender's version, identity and capabilities in a request of the per-request lifecycle.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_revisions_core::{ProtocolHeader, Revision};
+use mcp_revisions_core::{ProtocolHeader, Revision, methods};
 use mcp_wire::{ErrorObject, Json, Map};
 
 use super::{Channel, Client, RequestPurpose, Waiting};
@@ -10,7 +10,6 @@ use crate::errors::HEADER_MISMATCH;
 use crate::json::object;
 use crate::params::{self, Learned, Param, WORD, text_of};
 use crate::{Connection, Ignored, Token};
-use mcp_revisions_core::methods;
 
 /// Facts learned of tools.
 #[derive(Debug)]

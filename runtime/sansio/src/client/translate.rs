@@ -1,11 +1,10 @@
 //! Translations of a client beside its messages: its identity, and the reasons why a request or its response got no further.
 
 use mcp_revisions_core::{ConversionError, Loss, Revision, Severity};
-use mcp_wire::Json;
+use mcp_wire::{Json, meta};
 
 use crate::Failure;
 use crate::translate::{TextDirection, Translator};
-use mcp_wire::meta;
 
 /// The members about the sender, in each request of a client of the per-request lifecycle.
 const CLAIMS: [&str; 3] = [

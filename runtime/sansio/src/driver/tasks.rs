@@ -3,18 +3,17 @@
 use std::sync::Arc;
 
 use mcp_revisions_core::{ConversionError, Revision, methods};
-use mcp_wire::envelope::write;
-use mcp_wire::{ErrorObject, Json, Map, meta};
+use mcp_wire::{ErrorObject, Json, Map, envelope::write, meta};
 
 use crate::errors;
 use crate::input_required::server::known;
 use crate::json::object;
 use crate::server::{Outgoing, Server};
+pub use crate::tasks::form::{Form, NOTIFICATIONS_TASKS, RELATED_TASK, RESULT_TYPE, TASKS_UPDATE};
 pub use crate::tasks::server::{
     StartingTask, Stored, Task, TaskAnswer, TaskCount, TaskOptions, TaskQuestion, TaskStore,
     TaskStoreError, TaskWanted, millis, now_ms, store_bounds,
 };
-pub use crate::tasks::{Form, NOTIFICATIONS_TASKS, RELATED_TASK, RESULT_TYPE, TASKS_UPDATE};
 use crate::translate::TextDirection;
 use crate::{Connection, TaskStatus, Token};
 

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use mcp_revisions_core::{Lifecycle, Revision};
+use mcp_revisions_core::{Lifecycle, Revision, methods};
 use mcp_wire::{ErrorObject, Json, Map};
 
 use crate::client::Client;
@@ -16,7 +16,6 @@ use crate::translate::TextDirection;
 use crate::{
     Answer, Connection, Failure, Fate, InputRequired, OutgoingRequest, Question, Retry, Token,
 };
-use mcp_revisions_core::methods;
 
 /// Calls whose server waits for answers of the application.
 #[derive(Debug, Default)]

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use mcp_revisions_core::{Adapter, RequiresState, Revision};
-use mcp_wire::envelope::write;
-use mcp_wire::{Direction, ErrorObject, Json, Kind, MethodKind};
+use mcp_revisions_core::{
+    Adapter, Conversion, ConversionError, RequiresState, Revision, methods,
+    translate::{find_method, is_handshake},
+};
+use mcp_wire::{Direction, ErrorObject, Json, Kind, MethodKind, envelope::write, meta};
 
 use super::reply::Outgoing;
 use super::requests::PendingCall;
@@ -17,11 +19,6 @@ use crate::input_required::server::suspend::in_place_of;
 use crate::json::object;
 use crate::translate::TextDirection;
 use crate::{Caller, Cancelled, Connection, Event, Exchange, Fate, Output, SendOutcome, Token};
-use mcp_revisions_core::methods;
-use mcp_revisions_core::translate::find_method;
-use mcp_revisions_core::translate::is_handshake;
-use mcp_revisions_core::{Conversion, ConversionError};
-use mcp_wire::meta;
 
 impl Connection<Server> {
     /// Answers a call, in the words of the application's revision.

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use mcp_revisions_core::{Adapter, Lifecycle, Revision};
-use mcp_wire::envelope::write;
-use mcp_wire::{Direction, ErrorObject, Json, MethodKind, Peeked, RequestId};
+use mcp_revisions_core::{
+    Adapter, Lifecycle, Revision, methods,
+    translate::{find_method, is_handshake, known_method},
+};
+use mcp_wire::{Direction, ErrorObject, Json, MethodKind, Peeked, RequestId, envelope::write};
 
 use super::Server;
 use super::incoming::Unlooked;
@@ -22,9 +24,6 @@ use crate::{
     Answered, Caller, Connection, Event, Fate, Ignored, MendedMessage, OutgoingRequest,
     SendOutcome, Token,
 };
-use mcp_revisions_core::methods;
-use mcp_revisions_core::translate::is_handshake;
-use mcp_revisions_core::translate::{find_method, known_method};
 
 /// Returns the error of a request in the course of a call that has been answered or given up.
 fn over() -> ErrorObject {

@@ -1,6 +1,6 @@
 //! Batches, of a revision that has them: their messages handled one by one, their answers put into one array.
 
-use mcp_revisions_core::Revision;
+use mcp_revisions_core::{Revision, negotiate_element};
 
 use super::Server;
 use super::incoming::{IncomingMessage, Unlooked};
@@ -10,9 +10,7 @@ use super::state::ServerState;
 use crate::errors::{self, Refusal};
 use crate::unread;
 use crate::{Connection, Exchange};
-use mcp_revisions_core::negotiate_element;
-use mcp_wire::envelope::write;
-use mcp_wire::{Unreadable, peek};
+use mcp_wire::{Unreadable, envelope::write, peek};
 
 impl Connection<Server> {
     /// Takes a batch of messages of a revision: the text that answers it at once, if no request in it waits.

@@ -3,15 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_revisions_core::Revision;
+use mcp_revisions_core::{Headers, Revision, methods};
 use mcp_wire::RequestId;
 
 use super::state::ServerState;
 use super::{Outgoing, Server};
 use crate::connection::sealed::Sealed;
 use crate::{Caller, Connection, Event, Exchange, Role, Token};
-use mcp_revisions_core::Headers;
-use mcp_revisions_core::methods;
 
 impl Sealed for Server {}
 

@@ -71,7 +71,9 @@ mod translate;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_revisions_core::{Lifecycle, Revision, UnknownFields};
+use mcp_revisions_core::{
+    Introductions, Lifecycle, LossHook, Revision, RevisionSet, Severity, UnknownFields,
+};
 use mcp_wire::Direction;
 
 pub use super::tasks::server::{MemoryTasks, TaskStore};
@@ -86,7 +88,6 @@ pub use super::{
 };
 pub use crate::negotiate::server::late::AppProfile;
 pub use incoming::Looked;
-use mcp_revisions_core::Introductions;
 pub use mcp_revisions_core::ProfileError;
 pub use reply::Outgoing;
 pub use sessions::{NewSession, Owner, Sessions, SessionsFull};
@@ -98,8 +99,6 @@ use crate::mistakes::MistakeHook;
 pub use crate::mistakes::{MistakeOutcome, PeerMistake};
 use crate::tasks::server::served::ServedTasks;
 use crate::translate::{Translator, translator};
-use mcp_revisions_core::RevisionSet;
-use mcp_revisions_core::{LossHook, Severity};
 pub use mcp_revisions_core::{MessageLosses, PeerRole};
 
 /// A server whose handlers speak one revision.

@@ -1,8 +1,7 @@
 //! The state that a server needs where no conversion says so: the adapter, and the rule that names it.
 
 use mcp_convert::Rule;
-use mcp_revisions_core::values::TABLES;
-use mcp_revisions_core::{Adapter, RequiresState};
+use mcp_revisions_core::{Adapter, RequiresState, values::TABLES};
 
 /// Returns the need of a method for an adapter, by the rule of the latest step that has one.
 pub(crate) fn needs_state(adapter: Adapter, method: &str) -> RequiresState {

@@ -2,15 +2,18 @@
 
 use std::time::Duration;
 
-use mcp_revisions_core::{Adapter, Revision};
-use mcp_wire::envelope::write;
-use mcp_wire::{Direction, ErrorObject, Json, MethodKind, Peeked, Raw, RequestId};
+use mcp_revisions_core::{
+    Adapter, ConversionError, Revision, methods,
+    translate::{find_method, is_handshake, other_spelling},
+};
+use mcp_wire::{
+    Direction, ErrorObject, Json, MethodKind, Peeked, Raw, RequestId, envelope::write, meta,
+};
 
 use super::Server;
 use super::needs::needs_state;
 use super::reply::{MessageReply, Outgoing};
 use super::requests::PendingCall;
-use crate::ask::own_id;
 use crate::errors;
 use crate::json::{object, with_members};
 use crate::quote::shown;
@@ -20,11 +23,6 @@ use crate::{
     Connection, CustomNotification, Event, Fate, Ignored, LogLevel, MendedMessage, Notification,
     SendOutcome, To, Token,
 };
-use mcp_revisions_core::ConversionError;
-use mcp_revisions_core::methods;
-use mcp_revisions_core::translate::find_method;
-use mcp_revisions_core::translate::is_handshake;
-use mcp_wire::meta;
 
 impl Connection<Server> {
     /// Sends a notification, in the words of the application's revision.
@@ -334,12 +332,4 @@ fn is_below(wanted: Option<LogLevel>, params: Option<&Json>) -> bool {
     let Some(wanted) = wanted else { return false };
     let level = params.and_then(|params| LogLevel::from_name(&params.get("level")?.as_str()?));
     level.is_some_and(|level| level < wanted)
-}
-
-/// Returns an id that is a number as the string of it, and the string of a number as the number.
-fn other_spelling(id: &RequestId) -> Option<RequestId> {
-    match id {
-        RequestId::Integer(number) => Some(RequestId::String(number.to_string())),
-        RequestId::String(_) => own_id(id).map(RequestId::from),
-    }
 }

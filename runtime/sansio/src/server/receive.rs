@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use mcp_revisions_core::{Lifecycle, Revision};
+use mcp_revisions_core::{
+    Headers, Lifecycle, NegotiatedMessage, Negotiation, Revision, RevisionSet, negotiate,
+};
 use mcp_wire::{MessageKind, RequestId, Unreadable};
 
 use super::Server;
@@ -11,9 +13,6 @@ use super::reply::{MessageReply, Outgoing};
 use crate::errors::{self, Refusal};
 use crate::unread;
 use crate::{Connection, Event, Exchange, Ignored, Output};
-use mcp_revisions_core::Headers;
-use mcp_revisions_core::RevisionSet;
-use mcp_revisions_core::{NegotiatedMessage, Negotiation, negotiate};
 
 impl Server {
     /// Looks at a text once, so that a transport knows whose it is before it hands it in

@@ -1,7 +1,6 @@
 //! Texts for the client, and how a message of it is answered.
 
-use mcp_wire::RequestId;
-use mcp_wire::envelope::write;
+use mcp_wire::{RequestId, envelope::write};
 
 use crate::Exchange;
 use crate::errors::Refusal;

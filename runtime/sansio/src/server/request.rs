@@ -4,7 +4,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_revisions_core::{Adapter, Lifecycle, Loss, RequiresState, Revision};
+use mcp_revisions_core::{
+    Adapter, Conversion, ConversionError, Failure, Lifecycle, Loss, Part, RequiresState, Revision,
+    Subject, methods,
+    translate::{find_method, is_handshake},
+};
 use mcp_wire::{Direction, ErrorObject, Json, Map, MethodInfo, MethodKind, Peeked, Raw, RequestId};
 
 use super::Server;
@@ -16,10 +20,6 @@ use crate::errors::{self, Refusal};
 use crate::input_required::server::seal::{Broken, Issued};
 use crate::translate::no_params;
 use crate::{Caller, Connection, Event, LogLevel, Token};
-use mcp_revisions_core::methods;
-use mcp_revisions_core::translate::find_method;
-use mcp_revisions_core::translate::is_handshake;
-use mcp_revisions_core::{Conversion, ConversionError, Failure, Part, Subject};
 
 /// The method that a request asks for.
 #[derive(Clone, Copy)]

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use mcp_revisions_core::Loss;
+use mcp_revisions_core::{Loss, methods, translate::is_handshake};
 use mcp_wire::{Json, RequestId};
 
 use super::requests::{About, Batch, Opened, PendingCall, ServerRequest};
@@ -19,8 +19,6 @@ use crate::subscriptions::listen::streams::{SubscriptionCall, SubscriptionStream
 use crate::translate::no_params;
 use crate::withdrawn::Withdrawn;
 use crate::{Caller, Exchange, IncomingRequest, Token};
-use mcp_revisions_core::methods;
-use mcp_revisions_core::translate::is_handshake;
 
 /// The state of a server's connection. It holds all that changes while the connection is open.
 ///

@@ -1,11 +1,10 @@
 //! Tools that only run as tasks, for clients without them.
 
-use mcp_revisions_core::Revision;
+use mcp_revisions_core::{Revision, methods};
 use mcp_wire::Json;
 
 use super::Server;
 use crate::tasks::plain::{has_core_tasks, plain_tools};
-use mcp_revisions_core::methods;
 
 impl Server {
     /// Returns the application's answer to `tools/list` for a client without the tasks of its revision: a tool that only runs

@@ -2,15 +2,12 @@
 
 use std::sync::{Arc, LazyLock};
 
-use mcp_revisions_core::{Context, Revision, Session};
-use mcp_wire::{Json, Raw};
+use mcp_revisions_core::{Context, Conversion, Revision, Session, translate::is_handshake};
+use mcp_wire::{Json, Raw, meta};
 
 use super::Server;
 use super::requests::Opened;
 use crate::translate::{NO_PARAMS, TextDirection, no_params};
-use mcp_revisions_core::Conversion;
-use mcp_revisions_core::translate::is_handshake;
-use mcp_wire::meta;
 
 impl Server {
     /// Params of a peer, for the application. Where it has to be read on the way, it must be valid.

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use mcp_revisions_core::{Lifecycle, Revision};
+use mcp_revisions_core::{Lifecycle, Revision, methods};
 use mcp_wire::{ErrorObject, Json};
 
 use super::{Backoff, Filter, TAKES_UP, about, covers, declined, is_refusal, unacknowledged};
@@ -18,7 +18,6 @@ use crate::json::declares;
 use crate::numbered::Numbered;
 use crate::translate::no_params;
 use crate::{Answer, Connection, Event, Ignored, LogLevel, Notification, Reopened, Token};
-use mcp_revisions_core::methods;
 
 /// The changes for which the application wants notifications.
 #[derive(Debug, Default)]

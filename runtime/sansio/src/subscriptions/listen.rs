@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_revisions_core::Revision;
+use mcp_revisions_core::{Revision, methods, translate::is_handshake};
 use mcp_wire::{ErrorObject, Json};
 
 use super::{Backoff, Filter, LISTS, TAKES_UP, covers, declined, is_refusal, unacknowledged};
@@ -19,8 +19,6 @@ use crate::server::Server;
 use crate::server::requests::About;
 use crate::translate::{TextDirection, no_params};
 use crate::{Caller, Cancelled, Connection, Event, IncomingRequest, Token};
-use mcp_revisions_core::methods;
-use mcp_revisions_core::translate::is_handshake;
 
 /// The notifications for which the client of a session is registered.
 #[derive(Debug, Default)]

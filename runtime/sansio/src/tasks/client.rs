@@ -6,14 +6,14 @@ mod options;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use mcp_revisions_core::{ConversionError, Revision};
+use mcp_revisions_core::{ConversionError, Revision, headers::TASK_ID, methods};
 use mcp_wire::{ErrorObject, Integer, Json};
 
-use super::{
-    Form, NOTIFICATIONS_TASKS, RELATED_TASK, RESULT_TYPE, TASKS_UPDATE, TaskStatus,
-    declares_extension,
+use super::TaskStatus;
+use super::form::{
+    Form, NOTIFICATIONS_TASKS, RELATED_TASK, RESULT_TYPE, TASKS_UPDATE, declares_extension,
 };
-pub(crate) use super::{revisions_with_extension, with_extension, without_extension};
+pub(crate) use super::form::{revisions_with_extension, with_extension, without_extension};
 use crate::client::Client;
 use crate::client::peer::named;
 use crate::client::requests::{Called, Look, RequestPurpose, TaskStage, Waiting};
@@ -25,8 +25,6 @@ use crate::translate::no_params;
 use crate::{
     Answer, Connection, Event, Failure, Fate, InputRequired, Profile, Question, TaskState, Token,
 };
-use mcp_revisions_core::headers::TASK_ID;
-use mcp_revisions_core::methods;
 
 /// Time between two looks at a task whose server names no interval.
 const INTERVAL: Duration = Duration::from_secs(1);

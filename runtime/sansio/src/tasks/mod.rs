@@ -10,7 +10,7 @@ pub(crate) mod client;
 #[path = "without_client.rs"]
 pub(crate) mod client;
 #[cfg(feature = "ext-tasks")]
-mod form;
+pub(crate) mod form;
 pub(crate) mod plain;
 #[cfg(all(feature = "server", feature = "ext-tasks"))]
 pub(crate) mod server;
@@ -19,6 +19,4 @@ pub(crate) mod server;
 pub(crate) mod server;
 mod status;
 
-#[cfg(feature = "ext-tasks")]
-pub use form::*;
 pub use status::TaskStatus;

@@ -1,11 +1,9 @@
 //! Tools that only run as tasks, as peers without tasks see them.
 
-use mcp_revisions_core::Revision;
+use mcp_revisions_core::{Revision, methods, translate::find_method};
 use mcp_wire::{Direction, Json, MethodKind};
 
 use crate::json::with_members;
-use mcp_revisions_core::methods;
-use mcp_revisions_core::translate::find_method;
 
 /// Returns whether a revision has tasks in its core.
 pub(crate) fn has_core_tasks(revision: Revision) -> bool {

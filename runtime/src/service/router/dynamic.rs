@@ -259,10 +259,10 @@ pub(super) fn page_of<T>(
             Error::InvalidParams(why)
         })?,
     };
-    let size = size.unwrap_or(usize::MAX);
+    let most = size.unwrap_or(usize::MAX);
     let mut rest = all.skip(start);
-    let page = rest.by_ref().take(size).collect();
-    let next = rest.next().map(|_| start.saturating_add(size).to_string());
+    let page = rest.by_ref().take(most).collect();
+    let next = rest.next().map(|_| start.saturating_add(most).to_string());
     Ok((page, next))
 }
 

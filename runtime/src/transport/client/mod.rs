@@ -103,7 +103,9 @@ impl Transport {
         self
     }
 
-    pub(crate) fn send(&mut self, post: Post) {
+    /// Sends a text.
+    #[doc(hidden)]
+    pub fn send(&mut self, post: Post) {
         if let Some(tap) = &mut self.tap {
             tap(Direction::ClientToServer, &post.text);
         }
@@ -130,7 +132,9 @@ impl Transport {
         self.running.outlives_its_end()
     }
 
-    pub(crate) fn next(&mut self) -> Boxed<'_, Incoming> {
+    /// Returns the next message or event of the server.
+    #[doc(hidden)]
+    pub fn next(&mut self) -> Boxed<'_, Incoming> {
         let Some(tap) = &mut self.tap else {
             return self.running.next();
         };
@@ -144,11 +148,18 @@ impl Transport {
         })
     }
 
-    pub(crate) fn exit(&mut self) -> Boxed<'_, String> {
+    /// Waits a second for the end of the server's process, and returns how it ended; empty if it did not.
+    #[doc(hidden)]
+    pub fn exit(&mut self) -> Boxed<'_, String> {
         self.running.exit()
     }
 
-    pub(crate) fn end(self) -> Boxed<'static, std::io::Result<()>> {
+    /// Ends it, and waits until it has ended.
+    ///
+    /// # Errors
+    /// A process that did not end by itself, and was killed.
+    #[doc(hidden)]
+    pub fn end(self) -> Boxed<'static, std::io::Result<()>> {
         self.running.end()
     }
 }

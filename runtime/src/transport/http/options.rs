@@ -225,8 +225,8 @@ impl Options {
         self
     }
 
-    /// Sets what replicas of this service share: sessions, and the events by which a client whose connection broke can
-    /// resume; nothing by default, and events in the memory of the service ([`Memory`](crate::backplane::Memory)).
+    /// Sets the backplane by which replicas share sessions, tasks, and the events from which a client resumes a broken stream
+    /// [default: events are in the memory of the service ([`Memory`](crate::backplane::Memory))].
     ///
     /// All replicas need the same handlers and options, and the same
     /// [key](crate::sansio::Server::with_request_state_key). Requests of a session are handled by the replica that runs it; of the
@@ -245,8 +245,8 @@ impl Options {
         self
     }
 
-    /// Ends a session with the replica that runs it, instead of running it on another one: for handlers that have state
-    /// of a session in their process.
+    /// Ends a session with the replica that runs it, instead of moving it to another one: for handlers that keep state of a
+    /// session in their process.
     #[must_use]
     pub fn without_takeover(mut self) -> Self {
         self.can_move = false;
@@ -260,15 +260,15 @@ impl Options {
         self
     }
 
-    /// Says at this path, such as `/healthz`, whether calls are taken: status 200, or 503 once the service is closing.
+    /// Serves the health of the service at this path, such as `/healthz`: status 200, or 503 once it is closing.
     #[must_use]
     pub fn with_health(mut self, path: impl Into<String>) -> Self {
         self.health = Some(path.into());
         self
     }
 
-    /// Adds a text to what the [health](Self::with_health) says while calls are taken, such as a part of the service that cannot be
-    /// used. It is left out for hosts and origins that are not allowed, and behind a guard.
+    /// Adds a text to the [health](Self::with_health) of a service that takes calls, such as a part of it that cannot be used. It
+    /// is left out for hosts and origins that are not allowed, and behind a guard.
     #[must_use]
     pub fn with_health_report(
         mut self,
@@ -278,8 +278,8 @@ impl Options {
         self
     }
 
-    /// Says at this path, such as `/readyz`, whether a balancer is to send requests here: status 200, or 503 once the
-    /// service is a [lame duck](Self::with_lame_duck). While the [backplane](Self::with_backplane) cannot be used, it is 503 if
+    /// Serves the readiness for a balancer at this path, such as `/readyz`: status 200, or 503 once the service is a
+    /// [lame duck](Self::with_lame_duck). While the [backplane](Self::with_backplane) cannot be used, it is 503 if
     /// only revisions with sessions are served, and 200 if other clients can be served.
     #[must_use]
     pub fn with_readiness(mut self, path: impl Into<String>) -> Self {
@@ -289,7 +289,7 @@ impl Options {
 
     /// Serves metrics at this path, such as `/metrics`: the text that `render` returns, as that of an exporter for Prometheus.
     /// Hosts and origins are checked as for messages; there is no authentication. With feature `metrics`, the service
-    /// records what it does by the crate `metrics`.
+    /// records its calls by the crate `metrics`.
     #[must_use]
     pub fn with_metrics(
         mut self,
@@ -301,8 +301,8 @@ impl Options {
     }
 
     /// Sets how long [`serve_until`](super::serve_until) and [`serve_layered`](super::serve_layered) take calls after their stop signal, while the
-    /// [readiness](Self::with_readiness) says 503; no time by default. Set it to what the balancer needs to notice: the interval
-    /// of its checks times the number of failures that it waits for, and a second.
+    /// [readiness](Self::with_readiness) is 503; no time by default. Set it to the time that the balancer needs to notice: the
+    /// interval of its checks times the number of failures that it waits for, and a second.
     #[must_use]
     pub fn with_lame_duck(mut self, time: Duration) -> Self {
         self.lame_duck = time;
@@ -324,8 +324,8 @@ impl Options {
     /// session is part of the URI: keep it out of logs. There are no such sessions where there are
     /// [none](Self::without_sessions), or where no handshake revision is served.
     ///
-    /// Give the path as clients see it. Where a proxy or a router in front takes a prefix off, what is left is found by its
-    /// end: `/tools/sse` also serves requests for `/sse`.
+    /// Give the path as clients see it. If a proxy or a router in front removes a prefix, the rest is matched from its end:
+    /// `/tools/sse` also serves requests for `/sse`.
     #[must_use]
     pub fn with_http_sse(mut self, path: impl Into<String>) -> Self {
         let path = path.into();
@@ -395,7 +395,7 @@ impl Options {
         self
     }
 
-    /// Takes the tools of a `tools/list` result as those of every caller, unless the parameters are not checked.
+    /// Uses the tools of a `tools/list` result for every caller, unless the parameters are not checked.
     pub(crate) fn with_known_tools(mut self, page: &Json) -> Self {
         if matches!(self.params, ParamCheck::ByList) {
             let mut learned = Learned::within(KNOWN_BYTES);

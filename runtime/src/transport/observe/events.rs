@@ -37,8 +37,8 @@ fn dropped(count: &AtomicU64, method: &str, what: &str) {
 
 /// Counts one more, and returns the count if it is reported.
 fn reported(count: &AtomicU64) -> Option<u64> {
-    let count = count.fetch_add(1, Ordering::Relaxed) + 1;
-    (count <= EACH || count.is_power_of_two()).then_some(count)
+    let total = count.fetch_add(1, Ordering::Relaxed) + 1;
+    (total <= EACH || total.is_power_of_two()).then_some(total)
 }
 
 /// Reports that a server wants to be left alone, by this status, and how long a request waits for it.

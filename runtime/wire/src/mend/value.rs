@@ -39,8 +39,8 @@ pub(super) fn member_at(
     offset: usize,
 ) -> Option<((usize, usize, usize), bool)> {
     let named = members(text)?.filter_map(|(key, at)| (key == name).then_some(at));
-    let mut named = named.skip_while(|(_, _, end)| *end <= offset);
-    Some((named.next()?, named.next().is_some()))
+    let mut later = named.skip_while(|(_, _, end)| *end <= offset);
+    Some((later.next()?, later.next().is_some()))
 }
 
 /// Returns the members of an object, the first value of the text, with the offsets of key, value and end.

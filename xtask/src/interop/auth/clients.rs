@@ -71,8 +71,8 @@ pub(super) fn run(
         match install(&client, &programs.scripts) {
             Ok((version, mut command)) => {
                 let said = programs.with_person(command.arg(&addresses.server), client.script)?;
-                let steps = said.lines().map(serde_json::from_str);
-                let steps: Vec<Value> = steps.collect::<Result<_, _>>()?;
+                let read = said.lines().map(serde_json::from_str);
+                let steps: Vec<Value> = read.collect::<Result<_, _>>()?;
                 let is_good = steps.iter().all(|step| step.get("error").is_none());
                 ensure!(is_good && steps.len() >= STEPS, "{}: {said}", client.name);
                 lines.push(format!(

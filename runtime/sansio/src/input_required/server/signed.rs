@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use mcp_revisions_core::Revision;
+use mcp_revisions_core::{Revision, translate::is_handshake};
 use mcp_wire::{ErrorObject, Json, Peeked, Raw};
 
 use super::seal::{Bound, Broken, Issued, subject};
@@ -13,7 +13,6 @@ use crate::json::with_members;
 use crate::limits::deadline;
 use crate::server::Server;
 use crate::server::state::ServerState;
-use mcp_revisions_core::translate::is_handshake;
 
 impl Server {
     /// Returns the ticket of a retried request, if this server signed it: over HTTP the request belongs

@@ -5,10 +5,8 @@
 
 use std::time::Duration;
 
-use mcp_revisions_core::values::TABLES;
-use mcp_revisions_core::{Context, Loss, RequiresState, Revision};
-use mcp_wire::envelope::write::response;
-use mcp_wire::{ErrorObject, Json, JsonObject, Map};
+use mcp_revisions_core::{Context, Loss, RequiresState, Revision, methods, values::TABLES};
+use mcp_wire::{ErrorObject, Json, JsonObject, Map, envelope::write::response};
 
 use super::seal::{Bound, Broken, Issued};
 use super::{EmbeddedQuestion, allowed, known, write};
@@ -21,7 +19,6 @@ use crate::server::reply::Outgoing;
 use crate::server::requests::About;
 use crate::translate::TextDirection;
 use crate::{Caller, Connection, Event, Token};
-use mcp_revisions_core::methods;
 
 /// A handler that waits for its client.
 #[derive(Debug)]

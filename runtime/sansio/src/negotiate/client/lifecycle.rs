@@ -4,13 +4,12 @@
 //! answers the probe; a handshake server answers with some error, with silence, or by ending. No single error code decides:
 //! after any answer that settles no revision, the next step of the [`ladder`] follows.
 
-use mcp_revisions_core::Revision;
+use mcp_revisions_core::{Revision, RevisionSet};
 use mcp_wire::{ErrorObject, Json, MessageKind, Peeked};
 
 use crate::ask::outcome;
 use crate::errors::{HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION};
 use crate::negotiate::client::statuses::is_evidence;
-use mcp_revisions_core::RevisionSet;
 
 /// The response to the probe.
 #[derive(Debug, Clone, Copy)]

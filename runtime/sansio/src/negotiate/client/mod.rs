@@ -8,8 +8,7 @@ pub(crate) mod statuses;
 use std::time::Duration;
 
 use mcp_revisions_core::{Lifecycle, Revision, RevisionSet, methods};
-use mcp_wire::meta::SERVER_INFO;
-use mcp_wire::{ErrorObject, Json};
+use mcp_wire::{ErrorObject, Json, meta::SERVER_INFO};
 
 use crate::ask::outcome;
 use crate::client::requests::{RequestPurpose, Waiting};

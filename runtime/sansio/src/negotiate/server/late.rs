@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_revisions_core::translate::is_handshake;
-use mcp_revisions_core::{Introductions, NegotiatedMessage, Negotiation, Profile, ProfileError};
-use mcp_revisions_core::{Revision, methods};
-use mcp_wire::envelope::write;
-use mcp_wire::{MessageKind, Peeked, RawId, peek};
+use mcp_revisions_core::{
+    Introductions, NegotiatedMessage, Negotiation, Profile, ProfileError, Revision, methods,
+    translate::is_handshake,
+};
+use mcp_wire::{MessageKind, Peeked, RawId, envelope::write, peek};
 
 use crate::errors::{self, Refusal};
 use crate::limits::deadline;

@@ -4,8 +4,10 @@ pub(crate) mod late;
 
 use std::sync::Arc;
 
-use mcp_revisions_core::translate::read_part;
-use mcp_revisions_core::{ConversionError, Loss, Outcome, Part, Revision, Subject};
+use mcp_revisions_core::{
+    ConversionError, Loss, Outcome, Part, Revision, Subject, methods, negotiate_initialize,
+    translate::read_part,
+};
 use mcp_wire::{Direction, Json, Peeked, Raw, RequestId};
 
 use crate::errors::{self, Refusal};
@@ -14,8 +16,6 @@ use crate::server::reply::MessageReply;
 use crate::server::requests::Opened;
 use crate::translate::{NO_PARAMS, no_params};
 use crate::{Caller, Connection, Event};
-use mcp_revisions_core::methods;
-use mcp_revisions_core::negotiate_initialize;
 
 impl Connection<Server> {
     /// Answers `initialize`: the revision that was asked for, else the latest that has a handshake.

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use mcp_revisions_core::Revision;
+use mcp_revisions_core::{Revision, methods};
 use mcp_wire::{ErrorObject, Json};
 
 use super::change;
@@ -13,7 +13,6 @@ use crate::server::requests::About;
 use crate::subscriptions::{Filter, about as about_resource};
 use crate::translate::{TextDirection, no_params};
 use crate::{Caller, Connection, Event, Ignored, Token};
-use mcp_revisions_core::methods;
 
 /// A call that subscribes the handlers to a resource, or ends that, for the streams that carry it.
 #[derive(Debug)]

@@ -7,17 +7,15 @@ mod store;
 
 use std::sync::Arc;
 
-use mcp_revisions_core::{Introductions, Revision};
+use mcp_revisions_core::{Introductions, Revision, errors::shortened, methods};
 use mcp_wire::{Json, Peeked, Raw};
 
-use super::{EXTENSION, Form, declares_extension, with_extension, without_extension};
+use super::form::{EXTENSION, Form, declares_extension, with_extension, without_extension};
 use crate::errors::{self, Refusal};
 use crate::json::{object, with_members};
 use crate::server::{AppProfile, Server};
 use crate::translate::no_params;
 use crate::{Caller, Connection};
-use mcp_revisions_core::errors::shortened;
-use mcp_revisions_core::methods;
 
 pub use options::{TaskOptions, TaskSupport};
 pub use record::{Task, TaskAnswer, TaskCount, TaskQuestion};

@@ -8,7 +8,7 @@ use std::time::Duration;
 use mcp_revisions_core::RevisionSet;
 
 use super::store::TaskStore;
-use crate::tasks::revisions_with_extension;
+use crate::tasks::form::revisions_with_extension;
 
 /// The support of a tool for tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -4,7 +4,8 @@ use std::time::{Duration, SystemTime};
 
 use mcp_wire::{Decode, Encode, ErrorObject, Fault, Integer, Json, Map, Reader, Writer};
 
-use crate::tasks::{Form, TaskStatus};
+use crate::tasks::TaskStatus;
+use crate::tasks::form::Form;
 use mcp_revisions_core::headers::TASK_ID;
 
 /// A request that is being worked on, or its outcome: plain data, for a [`TaskStore`](super::TaskStore) to keep; a

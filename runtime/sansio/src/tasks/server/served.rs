@@ -6,7 +6,7 @@ use mcp_revisions_core::Revision;
 
 use super::options::TaskOptions;
 use crate::Caller;
-use crate::tasks::Form;
+use crate::tasks::form::Form;
 
 /// The tasks that a server runs.
 #[derive(Debug, Clone, Default)]

@@ -11,6 +11,7 @@ mod gate;
 mod header;
 mod only_stream;
 mod options;
+mod raw;
 mod request;
 mod resolve;
 mod session;
@@ -37,6 +38,8 @@ pub use authorize::{
 use gate::Gate;
 use only_stream::OnlyStream;
 pub use options::Http;
+#[doc(hidden)]
+pub use raw::{RawHttp, RawResponse};
 use request::HttpRequests;
 use session::SessionStream;
 pub use url::without_secrets;

@@ -135,6 +135,11 @@ impl HttpRequests {
         Ok(Err(response.status()))
     }
 
+    /// Returns the headers that each request has.
+    pub(super) fn headers(&self) -> impl Iterator<Item = &(String, String)> {
+        self.http.headers.iter()
+    }
+
     /// Returns the URL of the server.
     pub(super) fn url(&self) -> &Uri {
         &self.http.url
@@ -159,7 +164,7 @@ impl HttpRequests {
         body: &Bytes,
         is_attended: bool,
     ) -> Result<Response<HttpResponseBody>, RequestFailure> {
-        let all = self.http.headers.iter().chain(headers);
+        let all = self.headers().chain(headers);
         let mut headers = header_map(all.map(|(name, value)| (name.as_str(), value.as_str())))?;
         headers.entry(USER_AGENT).or_insert(SENDER);
         let has_no_effect = method == Method::GET || has_no_effect(body);
@@ -317,7 +322,8 @@ impl HttpRequests {
         }
     }
 
-    async fn once(
+    /// Sends a request once.
+    pub(super) async fn once(
         &self,
         method: &Method,
         url: &Uri,
@@ -357,7 +363,7 @@ impl HttpRequests {
     }
 
     /// Returns the headers of a request with its authorization, and the token in it.
-    async fn authorized(
+    pub(super) async fn authorized(
         &self,
         method: &Method,
         url: &Uri,
@@ -559,7 +565,9 @@ pub(super) fn cause(error: &Error) -> String {
 }
 
 /// Returns the headers of a request. Those of the protocol come last: nothing else sets them.
-fn header_map<'a>(all: impl Iterator<Item = (&'a str, &'a str)>) -> Result<HeaderMap, String> {
+pub(super) fn header_map<'a>(
+    all: impl Iterator<Item = (&'a str, &'a str)>,
+) -> Result<HeaderMap, String> {
     let mut headers = HeaderMap::new();
     for (name, value) in all {
         set(&mut headers, name, value)?;

@@ -76,11 +76,16 @@ impl Trust {
 
 /// Returns the configuration that trusts the root certificates of web browsers, and these.
 fn with_roots(certificates: &[CertificateDer<'static>]) -> ClientConfig {
+    ClientConfig::builder()
+        .with_root_certificates(roots(certificates))
+        .with_no_client_auth()
+}
+
+/// Returns the root certificates of web browsers, and these.
+fn roots(certificates: &[CertificateDer<'static>]) -> RootCertStore {
     let mut roots = RootCertStore::from_iter(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
     roots.add_parsable_certificates(certificates.iter().cloned());
-    ClientConfig::builder()
-        .with_root_certificates(roots)
-        .with_no_client_auth()
+    roots
 }
 
 /// Reads certificates in PEM.
@@ -125,6 +130,17 @@ impl Proxies {
 
     /// Returns a connection to a URL through its proxy; `None` if it has none, as `http` and this machine.
     pub(super) fn tunnel(&self, url: &Uri) -> Option<ConnectFuture<TokioIo<TcpStream>>> {
+        if !Self::is_for(url) {
+            return None;
+        }
+        self.0.intercept(url).transpose().map(|proxy| match proxy {
+            Ok(proxy) => through(proxy, url.clone()),
+            Err(why) => Box::pin(std::future::ready(Err(why.into()))),
+        })
+    }
+
+    /// Returns whether a URL may have a proxy: `http` and this machine have none.
+    fn is_for(url: &Uri) -> bool {
         let host = url
             .host()
             .unwrap_or_default()
@@ -134,15 +150,7 @@ impl Proxies {
             || host
                 .parse::<IpAddr>()
                 .is_ok_and(|address| address.is_loopback());
-        match url.scheme_str() {
-            Some("https") if !is_here => {
-                self.0.intercept(url).transpose().map(|proxy| match proxy {
-                    Ok(proxy) => through(proxy, url.clone()),
-                    Err(why) => Box::pin(std::future::ready(Err(why.into()))),
-                })
-            }
-            _ => None,
-        }
+        url.scheme_str() == Some("https") && !is_here
     }
 }
 
@@ -199,6 +207,34 @@ impl Http {
     pub fn with_ca_file(mut self, path: &Path) -> Result<Self, Error> {
         self.trust.add_file(path)?;
         Ok(self)
+    }
+
+    /// Returns the root certificates that are trusted, for a program that examines servers.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn trusted_roots(&self) -> RootCertStore {
+        roots(&self.trust.certificates)
+    }
+
+    /// Returns the host and port of the proxy that the environment names for this server, for a program that examines servers.
+    ///
+    /// # Errors
+    /// Returns an error if the value that names the proxy is not a URL.
+    #[doc(hidden)]
+    pub fn proxy(&self) -> Result<Option<String>, String> {
+        let proxies = Proxies::from_env();
+        let proxy = if Proxies::is_for(&self.url) {
+            proxies.0.intercept(&self.url)?
+        } else {
+            None
+        };
+        Ok(proxy.map(|proxy| {
+            let at = proxy.uri();
+            let port = at
+                .port_u16()
+                .map_or(String::new(), |port| format!(":{port}"));
+            format!("{}{port}", at.host().unwrap_or_default())
+        }))
     }
 
     /// Sets the TLS configuration for `https`, such as other root certificates; by default those of web browsers.
