@@ -124,10 +124,10 @@ impl SpecDirectory {
         let schema_changed = directory.files.get(&name) != Some(&schema);
         // The digest of a release is that of the published file, and not of another spelling of it.
         let on_record = row.filter(|row| !row.is_draft() && !schema_changed);
-        let digest = on_record
+        let recorded = on_record
             .map(|row| row.sha256())
             .filter(|digest| !digest.is_empty());
-        let digest = digest.unwrap_or(&upstream.sha256).to_owned();
+        let digest = recorded.unwrap_or(&upstream.sha256).to_owned();
         let new_list = match row {
             Some(row) => {
                 keeps_its_facts(row, options)?;

@@ -230,7 +230,7 @@ fn texts_about_many_required_members_grow_as_their_number() {
         let types = (0..count).map(|at| {
             (
                 name(at),
-                object(vec![("m".to_owned(), text.clone())], is_new),
+                object(vec![(format!("m{at}"), text.clone())], is_new),
             )
         });
         let holds = (0..count).map(|at| {
