@@ -232,6 +232,7 @@ const RESERVED: &[&str] = &[
     "hooks",
     "latest",
     "layer",
+    "lock",
     "macros",
     "methods",
     "metrics",
