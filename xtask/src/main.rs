@@ -67,6 +67,7 @@ fn main() -> ExitCode {
                 &arguments,
                 own_spec,
                 mcp_revisions_plans::cover_all,
+                |_| None,
                 colours,
             )
         }

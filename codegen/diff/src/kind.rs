@@ -231,6 +231,26 @@ kinds! {
         "Peers that follow the old rule.",
         "Read both versions of the rule.",
         "2025-11-25..2026-07-28: notice of when the HTTP+SSE transport goes";
+    TextChanged = "text-changed", crate Patch, CHANGED up, CHANGED down:
+        "A text of a server that a model reads: a description, a title, the instructions.",
+        "No peer rejects it. A model that reads the new text may act otherwise than people reviewed.",
+        "Read both texts before the new one reaches a model: it can carry instructions of an attacker.",
+        "a description of a tool that asks for the user's files as well";
+    HintWeakened = "hint-weakened", crate Patch, CHANGED up, CHANGED down:
+        "A tool promises less than before: readOnlyHint or idempotentHint is not true any more, destructiveHint or openWorldHint not false.",
+        "Hosts that run the tool without asking because of the hint.",
+        "Review the tool again; ask before calls of it.",
+        "readOnlyHint of a tool gone";
+    HiddenCharacters = "hidden-characters", crate Patch, CHANGED up, CHANGED down:
+        "A text of a server has characters that show nothing: zero-width ones, direction marks, tags, control codes.",
+        "People, who see another text than a model reads.",
+        "Refuse the text unless its script needs the characters.",
+        "a description with words in tag characters";
+    StatementChanged = "statement-changed", crate Patch, FINE up, FINE down:
+        "Something else that a server says of itself or of what it offers: a version, a capability, an icon, an annotation.",
+        "Clients that rely on what it said before.",
+        "Compare what was said; risky are capabilities and protocol versions that went.",
+        "the version in serverInfo";
     DefinitionRenamed = "definition-renamed", crate Major, FINE up, FINE down:
         "A definition of the schema has another name, and the same wire paths.",
         "No peer: the wire is the same. The generated type has another name.",

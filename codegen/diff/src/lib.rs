@@ -20,6 +20,7 @@ mod judge;
 mod kind;
 mod limits;
 mod lines;
+mod lock;
 mod mentioned;
 mod messages;
 mod methods;
@@ -47,6 +48,7 @@ mod walk;
 mod witness;
 mod words;
 
+use mcp_revisions_schema::pointer::escaped;
 use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
 
 use serde::Serialize;
@@ -88,6 +90,9 @@ pub struct Diff {
     pub old: String,
     /// The name of the new side.
     pub new: String,
+    /// The kind of things that the sides are states of.
+    #[serde(skip_serializing_if = "ComparedSubject::is_protocol")]
+    pub compared: ComparedSubject,
     /// Set if errata were left out.
     pub raw: bool,
     /// The changes, in the order of their wire paths.
@@ -117,6 +122,23 @@ pub struct Diff {
     pub(crate) lines: [Option<SourceLines>; 2],
 }
 
+/// The kind of things that two sides are states of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ComparedSubject {
+    /// The protocol: each revision has peers that meet those of the other one.
+    #[default]
+    Protocol,
+    /// Servers: clients of the old one meet the new one, and not the reverse.
+    Servers,
+}
+
+impl ComparedSubject {
+    fn is_protocol(&self) -> bool {
+        *self == Self::Protocol
+    }
+}
+
 impl Diff {
     /// Returns the counts, and what they come to.
     #[must_use]
@@ -128,12 +150,21 @@ impl Diff {
     #[must_use]
     pub fn location(&self, row: &DiffRow) -> Option<(&str, usize)> {
         let views = [&row.after, &row.before].into_iter().flatten();
-        let pointer = views
-            .map(|view| view.pointer.as_str())
-            .find(|pointer| !pointer.is_empty())?;
+        let own = views.map(|view| &view.pointer).find(|it| !it.is_empty());
+        let pointer = match (own, row.paths.first(), self.compared) {
+            (Some(own), ..) => own.clone(),
+            // What no schema says stands at its path in the entry of the method.
+            (None, Some(path), ComparedSubject::Servers) => {
+                let way = path.trail.members().into_iter().map(escaped);
+                way.fold(path.method.clone(), |pointer, name| {
+                    format!("{pointer}/{name}")
+                })
+            }
+            _ => return None,
+        };
         let [old, new] = &self.lines;
         let lines = new.as_ref().or(old.as_ref())?;
-        Some((&lines.file, lines.of_pointer(pointer)))
+        Some((&lines.file, lines.of_pointer(&pointer)))
     }
 
     /// Sets aside the rows that fit, each with the reason that is given for it.
@@ -176,6 +207,9 @@ fn settled(old: &ComparedSide, new: &ComparedSide, raw: bool, settings: &DiffSet
 /// Compares two sides.
 #[must_use]
 pub fn compare(old: &ComparedSide, new: &ComparedSide) -> Diff {
+    if old.lock.is_some() && new.lock.is_some() {
+        return lock::compare(old, new);
+    }
     let mut comparer = Comparer::new(&old.graph, &new.graph);
     let pairs = methods::pair(old, new);
     let roots = roots::roots(&pairs, &mut comparer);
@@ -187,6 +221,7 @@ pub fn compare(old: &ComparedSide, new: &ComparedSide) -> Diff {
     // Changes inside a value that moved are rows as well.
     let roots = moved::roots(&moves, &mut comparer);
     cut |= rows.add(&comparer, &roots, [old, new]);
+    let left_out = rows.note();
     let mut list = rows.list;
     moved::merge(&mut list, &moves, &pairs, &comparer);
     list.extend(moved::renamed(&pairs, &comparer));
@@ -195,6 +230,7 @@ pub fn compare(old: &ComparedSide, new: &ComparedSide) -> Diff {
     let mut notes: Vec<String> = old.notes.iter().chain(&new.notes).cloned().collect();
     notes.dedup();
     notes.extend(facts::meta_notes(old, new));
+    notes.extend(left_out);
     notes.extend(unreached::note([old, new], &pairs, &comparer, &list));
     let mut uncompared: Vec<String> = old.unlisted.iter().chain(&new.unlisted).cloned().collect();
     uncompared.extend(methods::uncompared(&pairs));

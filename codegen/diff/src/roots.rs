@@ -5,30 +5,32 @@ use super::facts;
 use super::graph::NodeId;
 use super::methods::Pairs;
 use super::path::{ExchangePart, Trail, WirePath};
-use super::site::DiffLocation;
+use super::site::{DiffLocation, SiteId};
 use super::walk::Root;
 use mcp_revisions_schema::model::{Direction, MethodKind};
 
-/// Returns the roots of wire paths: params and results of the messages that both sides have, results of an extension, the
-/// envelope, errors.
-pub(super) fn roots(pairs: &Pairs<'_>, comparer: &mut Comparer<'_>) -> Vec<Root> {
+/// Makes the root of a part of an exchange.
+fn root(path: WirePath, hides_first: bool, site: SiteId, whole: [NodeId; 2]) -> Root {
+    // Params are sent in the message around them.
+    let part = match path.part {
+        ExchangePart::Params => ExchangePart::Message,
+        part => part,
+    };
+    Root {
+        part,
+        whole,
+        path,
+        hides_first,
+        site,
+        moved: None,
+    }
+}
+
+/// Returns the params and results of the messages that both sides have, and what they have beside their params.
+pub(super) fn of_messages(pairs: &Pairs<'_>, comparer: &mut Comparer<'_>) -> Vec<Root> {
     let (old, new) = (pairs.old, pairs.new);
     let mut roots = Vec::new();
-    let mut add = |path: WirePath, hides_first, site, whole: [NodeId; 2]| {
-        // Params are sent in the message around them.
-        let part = match path.part {
-            ExchangePart::Params => ExchangePart::Message,
-            part => part,
-        };
-        roots.push(Root {
-            part,
-            whole,
-            path,
-            hides_first,
-            site,
-            moved: None,
-        });
-    };
+    let mut add = |path, hides_first, site, whole| roots.push(root(path, hides_first, site, whole));
     let named = |[o, n]: [NodeId; 2]| DiffLocation::of(old.name_of(o), new.name_of(n));
     for (o, n) in &pairs.both {
         let nodes = [o.node, n.node];
@@ -58,6 +60,16 @@ pub(super) fn roots(pairs: &Pairs<'_>, comparer: &mut Comparer<'_>) -> Vec<Root>
             add(path, false, site, nodes);
         }
     }
+    roots
+}
+
+/// Returns the roots of wire paths: params and results of the messages that both sides have, results of an extension, the
+/// envelope, errors.
+pub(super) fn roots(pairs: &Pairs<'_>, comparer: &mut Comparer<'_>) -> Vec<Root> {
+    let (old, new) = (pairs.old, pairs.new);
+    let mut roots = of_messages(pairs, comparer);
+    let mut add = |path, hides_first, site, whole| roots.push(root(path, hides_first, site, whole));
+    let named = |[o, n]: [NodeId; 2]| DiffLocation::of(old.name_of(o), new.name_of(n));
     let defined = |name: &str| {
         let [o, n] = [old, new].map(|side| side.graph.definitions.get(name).copied());
         Some([o?, n?])

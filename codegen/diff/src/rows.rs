@@ -25,15 +25,51 @@ use mcp_revisions_schema::schema::applied;
 /// Maximum number of findings at one place whose texts leave each other out.
 const MOST_JOINT: usize = 64;
 
+/// Maximum number of bytes of all texts and schemas in rows: a change of each of many parts of one message shows all of them
+/// as often as they are many.
+const MOST_SHOWN: usize = 8 << 20;
+
 /// The findings of a comparison as rows, each finding once, however many ways lead to it.
 #[derive(Default)]
 pub(super) struct DiffRows {
     pub(super) list: Vec<DiffRow>,
     /// The row of a finding, by its site and its number there.
     known: SortedMap<(SiteId, usize), usize>,
+    /// Number of bytes of the texts and schemas in them.
+    shown: usize,
+    /// Number of texts and schemas that are left out.
+    left_out: usize,
 }
 
 impl DiffRows {
+    /// Leaves out the texts and schemas of a row for which there is no room any more.
+    fn fit(&mut self, row: &mut DiffRow) {
+        let mut takes = |value: &Value, more: usize| {
+            if self.shown < MOST_SHOWN {
+                self.shown += value.to_string().len() + more;
+                return true;
+            }
+            self.left_out += 1;
+            false
+        };
+        row.witnesses.retain(|witness| takes(&witness.json, 0));
+        for view in [&mut row.before, &mut row.after].into_iter().flatten() {
+            if !takes(&view.schema, view.outline.len()) {
+                view.schema = Value::Null;
+                view.outline = view.text.clone();
+            }
+        }
+    }
+
+    /// Returns the sentence about texts and schemas that are left out, if some are.
+    pub(super) fn note(&self) -> Option<String> {
+        let (count, most) = (self.left_out, MOST_SHOWN >> 20);
+        let told = || {
+            format!("{count} texts and schemas of rows are left out: the others have {most} MiB")
+        };
+        (count > 0).then(told)
+    }
+
     /// Adds what these roots lead to; true if there was more than could be followed.
     pub(super) fn add(
         &mut self,
@@ -110,6 +146,7 @@ impl DiffRows {
                     row.before.get_or_insert_with(free);
                     row.after.get_or_insert_with(free);
                 }
+                self.fit(&mut row);
                 self.known.insert((id, number), self.list.len());
                 self.list.push(row);
             }
@@ -272,7 +309,11 @@ fn facet(row: &DiffRow) -> String {
         | ChangeKind::TypeNarrowed
         | ChangeKind::TypeWidened
         | ChangeKind::ConstChanged
-        | ChangeKind::ConstraintChanged => {
+        | ChangeKind::ConstraintChanged
+        | ChangeKind::TextChanged
+        | ChangeKind::HintWeakened
+        | ChangeKind::HiddenCharacters
+        | ChangeKind::StatementChanged => {
             format!("{subject}\n{}\n{}", brief(&row.before), brief(&row.after))
         }
         ChangeKind::DefinitionRenamed => {

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::extension::{ExtractedFeature, MovedMethods, cores, features, with_lists};
 use super::graph::Graph;
 use super::lines::SourceLines;
+use super::lock::{self, LockFacts, LockText};
 use super::messages::{self, Message};
 use super::remarks;
 use super::variants::share;
@@ -50,6 +51,8 @@ pub struct ComparedSide {
     pub(crate) cores: Vec<MovedMethods>,
     /// The methods that extensions add to the side, or to a revision before it.
     pub(crate) features: Vec<MovedMethods>,
+    /// What servers offer, if the side is a lock.
+    pub(crate) lock: Option<LockFacts>,
     /// The methods of an extension, if the side is one.
     pub(crate) feature: Option<ExtractedFeature>,
 }
@@ -99,6 +102,8 @@ pub struct SideSources<'s> {
     pub spec: &'s Spec,
     methods: MethodRules,
     errors: ErrorRules,
+    /// Locks of servers as they are now, by the names that the user gave them.
+    locks: SortedMap<String, String>,
 }
 
 impl<'s> SideSources<'s> {
@@ -110,7 +115,36 @@ impl<'s> SideSources<'s> {
         Ok(Self {
             methods: MethodRules::read(spec)?,
             errors: ErrorRules::read(spec)?,
+            locks: SortedMap::new(),
             spec,
+        })
+    }
+
+    /// Adds the text of a lock that is in no file, under a name for it.
+    #[must_use]
+    pub fn with_lock(mut self, name: &str, text: String) -> Self {
+        self.locks.insert(name.to_owned(), text);
+        self
+    }
+
+    /// Returns the lock of this name; `None` if it is the name of something else.
+    fn lock(&self, name: &str) -> Option<LockText> {
+        let name = name.to_owned();
+        if let Some(text) = self.locks.get(&name) {
+            let (text, is_file) = (text.clone(), false);
+            return Some(LockText {
+                name,
+                text,
+                is_file,
+            });
+        }
+        let is_known = self.spec.revision(&name).is_ok()
+            || self.spec.extensions.iter().any(|one| one.is_called(&name));
+        let text = (!is_known).then(|| text_of(&name).ok())??;
+        lock::is_lock(&text).then_some(LockText {
+            name,
+            text,
+            is_file: true,
         })
     }
 
@@ -205,6 +239,16 @@ impl<'s> SideSources<'s> {
     /// Those of [`SideSources::open`].
     pub fn open_both(&self, names: [&str; 2], raw: bool) -> Result<[ComparedSide; 2], Error> {
         let [old, new] = names;
+        match names.map(|name| self.lock(name)) {
+            [Some(old), Some(new)] => return lock::sides([old, new]),
+            [None, None] => {}
+            [Some(_), None] | [None, Some(_)] => {
+                return Err(Error::usage(
+                    format!("one of {old} and {new} is a lock file, and the other one is not"),
+                    "compare two lock files, or two schemas",
+                ));
+            }
+        }
         let sides = [self.open(old, raw)?, self.open(new, raw)?];
         let ids = |side: &ComparedSide| -> SortedSet<String> {
             side.errata

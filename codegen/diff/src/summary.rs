@@ -4,10 +4,10 @@ use mcp_revisions_schema::sorted::SortedSet;
 
 use serde::Serialize;
 
-use super::Diff;
 use super::kind::ChangeKind;
 use super::row::DiffRow;
 use super::verdict::{ChangeLevel, CrateChange};
+use super::{ComparedSubject, Diff};
 
 /// Counts and conclusions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -61,7 +61,9 @@ impl Summary {
         let kinds = ChangeKind::ALL
             .iter()
             .map(|kind| count(kind.id(), &|row| row.kind == *kind));
-        let crate_change = rows.iter().map(|row| row.crate_change).max();
+        let is_of_protocol = diff.compared == ComparedSubject::Protocol;
+        let crates = rows.iter().map(|row| row.crate_change);
+        let crate_change = crates.max().filter(|_| is_of_protocol);
         let paths: SortedSet<_> = rows.iter().flat_map(|row| &row.paths).collect();
         Self {
             rows: rows.len(),

@@ -1,4 +1,4 @@
-//! The lock of a server: what clients get of what differs from what people reviewed, as a layer around lists and calls.
+//! The lock of a server: a layer around lists and calls that keeps from clients the parts that people have not reviewed.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -16,7 +16,7 @@ use tracing::warn;
 use crate::Error;
 use crate::settings::BridgeSettings;
 
-/// What becomes of what differs from a lock.
+/// The treatment of an entry that differs from a lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LockMode {
     /// Clients get it, and the log says so.
@@ -30,7 +30,7 @@ pub enum LockMode {
 /// Maximum number of entries that a line names.
 const NAMED: usize = 5;
 
-/// What people reviewed of a server, and what differs from it now.
+/// The reviewed offer of a server, and the differences of today.
 #[derive(Debug)]
 pub(crate) struct OfferLock {
     offer: ServerOffer,
@@ -38,7 +38,7 @@ pub(crate) struct OfferLock {
     seen: Mutex<SeenLists>,
 }
 
-/// What the lists that passed have shown.
+/// The differences in the lists that passed.
 #[derive(Debug, Default)]
 struct SeenLists {
     /// Entries of the lock that differed when they were listed last, by the member of their list.

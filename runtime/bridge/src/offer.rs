@@ -1,4 +1,4 @@
-//! What the upstream server offers, asked for without a client: the entry of a lock.
+//! The offer of the upstream server, read without a client: the entry of a lock.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,15 +7,18 @@ use mcp_lock::{ServerOffer, read_lists};
 use mcp_revisions::RevisionSet;
 use mcp_revisions::client_transport::{Application, Driver, Handle, RequestReply};
 use mcp_revisions::sansio::client::{Answer, Event, OutgoingRequest};
-use mcp_revisions_core::Revision;
 use mcp_revisions_core::errors::shortened;
-use mcp_wire::{ErrorObject, Json};
+use mcp_revisions_core::{Revision, methods};
+use mcp_wire::{ErrorObject, Json, Map};
 
 use crate::link::negotiate;
 use crate::{Bridge, Error, identity};
 
 /// Maximum time for an answer of the server.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Maximum time for all lists.
+const READING: Duration = Duration::from_secs(180);
 
 /// The application of a connection that only reads lists.
 struct OfferReader;
@@ -29,9 +32,16 @@ impl Application for OfferReader {
             Event::CustomRequest(call) => (call.token, &*call.method),
             _ => return,
         };
-        let why = format!("the reader of lists answers no `{method}`");
-        let refused = ErrorObject::new(ErrorObject::METHOD_NOT_FOUND, why);
-        server.answer_with(token, None, async move { Err(refused) });
+        let answer = if method == methods::ROOTS_LIST {
+            Ok(Json::of(&Map::from_iter([(
+                "roots",
+                Json::of(&Vec::<Json>::new()),
+            )])))
+        } else {
+            let why = format!("the reader of lists answers no `{method}`");
+            Err(ErrorObject::new(ErrorObject::METHOD_NOT_FOUND, why))
+        };
+        server.answer_with(token, None, async move { answer });
     }
 }
 
@@ -59,15 +69,23 @@ impl Bridge {
             };
             let capabilities = introduction.get("capabilities").unwrap_or_default();
             let ask = async |method, params| ask(&handle, method, params).await;
-            let pages = read_lists(&capabilities, ask).await;
-            let pages = pages.map_err(|why| settings.unusable(&why))?;
+            let listed = tokio::time::timeout(READING, read_lists(&capabilities, ask)).await;
+            let late = |_| {
+                settings.unusable(&format_args!(
+                    "its lists took more than {} s",
+                    READING.as_secs()
+                ))
+            };
+            let pages = listed
+                .map_err(late)?
+                .map_err(|why| settings.unusable(&why))?;
             let offer = ServerOffer::of(spoken.protocol_version(), &introduction, &pages);
             offer.map_err(|why| settings.unusable(&why))
         };
-        let read = read.await;
+        let offered = read.await;
         // However it ends.
         let _ = tokio::time::timeout(PATIENCE, handle.close()).await;
-        read
+        offered
     }
 }
 

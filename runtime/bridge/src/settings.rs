@@ -35,7 +35,7 @@ pub(crate) struct BridgeSettings {
     pub(crate) start_timeout: Duration,
     /// The layers around messages: the limit of requests, those of the application, the rules of tools.
     pub(crate) layers: Layers,
-    /// What people reviewed of the server; `None` if clients get all that it offers.
+    /// The reviewed offer of the server; `None` if clients get all that it offers.
     pub(crate) lock: Option<Arc<OfferLock>>,
     /// The `clientInfo` that the server is sent in place of those of clients.
     pub(crate) client_info: Option<Json>,

@@ -21,6 +21,7 @@ mod compare;
 mod convert;
 mod embedded;
 mod list;
+mod lock;
 mod loss;
 mod manual;
 mod message;
@@ -67,6 +68,8 @@ enum CliCommand {
     Convert(convert::Arguments),
     /// Show what changed between two revisions, or between a revision and a schema.json
     Diff(diff::Arguments),
+    /// Write what servers offer to a lock file, or check it against them
+    Lock(lock::Arguments),
     /// Examine a server: why it does not connect, which revisions it speaks, and where it breaks their rules
     Probe(probe::Arguments),
     /// Explain a kind of change or a conversion rule
@@ -130,8 +133,23 @@ fn run(command: CliCommand, given: &ArgMatches) -> ExitCode {
                 &arguments,
                 embedded::spec,
                 mcp_revisions_plans::cover_all,
+                lock::of_url,
                 colours,
             ));
+        }
+        CliCommand::Lock(arguments) => {
+            return match lock::run(&arguments) {
+                Ok((text, code)) => printed(&text, code, colour::is_on(std::io::stdout())),
+                Err(error) => {
+                    stderr::print_error(&error);
+                    match command::failure_code(&error) {
+                        // A check that failed is no error.
+                        1 => 2,
+                        code => code,
+                    }
+                    .into()
+                }
+            };
         }
         CliCommand::Explain(arguments) => {
             let built_in = Rule::BUILT_IN.map(|rule| (rule.id(), rule.reason()));

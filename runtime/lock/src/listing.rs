@@ -87,11 +87,8 @@ pub async fn read_lists<E>(
     Ok(pages)
 }
 
-/// Returns the entries of a page, each an object.
-pub(crate) fn entries(page: &ListPage) -> Vec<Json> {
-    let members = JsonObject::try_from(page.result.clone()).ok();
-    let entries = members.and_then(|members| members.get(page.list.member));
-    entries
-        .and_then(|entries| entries.read().ok())
-        .unwrap_or_default()
+/// Returns the entries of a page; `None` for a result that has no array of them.
+pub(crate) fn entries(page: &ListPage) -> Option<Vec<Json>> {
+    let members = JsonObject::try_from(page.result.clone()).ok()?;
+    members.get(page.list.member)?.read().ok()
 }

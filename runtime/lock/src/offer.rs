@@ -1,4 +1,4 @@
-//! What one server offers: its facts, and the entries of its lists by name.
+//! The offer of a server: its facts, and the entries of its lists by name.
 
 use mcp_wire::{EXCERPT, Json, excerpt, meta};
 use serde_json::{Map, Value};
@@ -17,6 +17,8 @@ pub struct OfferList {
     pub key: &'static str,
     /// The capability that declares it.
     pub capability: &'static str,
+    /// The word for an entry.
+    pub noun: &'static str,
 }
 
 impl OfferList {
@@ -46,31 +48,35 @@ pub const LISTS: [OfferList; 4] = [
         member: "tools",
         key: "name",
         capability: "tools",
+        noun: "tool",
     },
     OfferList {
         method: "prompts/list",
         member: "prompts",
         key: "name",
         capability: "prompts",
+        noun: "prompt",
     },
     OfferList {
         method: "resources/list",
         member: "resources",
         key: "uri",
         capability: "resources",
+        noun: "resource",
     },
     OfferList {
         method: "resources/templates/list",
         member: "resourceTemplates",
         key: "uriTemplate",
         capability: "resources",
+        noun: "template",
     },
 ];
 
 /// Members of the result of `initialize` or `server/discover` that are about the exchange, and not about the server.
 const OF_THE_EXCHANGE: [&str; 3] = ["resultType", "ttlMs", "cacheScope"];
 
-/// What one server offers, as a lock has it: the members of what it says of itself, and its lists.
+/// The offer of a server, as a lock has it: the members of what it says of itself, and its lists.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ServerOffer(pub(crate) Map<String, Value>);
 
@@ -108,9 +114,18 @@ impl ServerOffer {
         }
         members.insert("protocolVersion".to_owned(), version.into());
         for page in pages {
-            let list = members.entry(page.list.member);
-            let list = list.or_insert_with(|| Map::new().into());
-            for entry in entries(page) {
+            let list = members
+                .entry(page.list.member)
+                .or_insert_with(|| Map::new().into());
+            let Some(entries) = entries(page) else {
+                let shown = excerpt(page.result.text(), EXCERPT);
+                let OfferList { method, member, .. } = page.list;
+                notes.push(format!(
+                    "{method}: a page without an array `{member}`: {shown}"
+                ));
+                continue;
+            };
+            for entry in entries {
                 let value: Value = serde_json::from_str(entry.text())?;
                 let Some((name, value)) = page.list.keyed(value) else {
                     let shown = excerpt(entry.text(), EXCERPT);
@@ -127,6 +142,12 @@ impl ServerOffer {
             }
         }
         Ok((Self(members), notes))
+    }
+
+    /// Returns all of it as one value, as a lock has it.
+    #[must_use]
+    pub fn to_value(&self) -> Value {
+        Value::Object(self.0.clone())
     }
 
     /// Returns the facts of the server, by member, without its lists.

@@ -23,6 +23,7 @@ mod runtime;
 mod runtime_pairs;
 mod runtime_unasked;
 mod same_shape;
+mod security;
 mod shims_adopted;
 mod shims_chain;
 mod shims_examples;

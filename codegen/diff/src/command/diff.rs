@@ -1,7 +1,7 @@
 //! `diff`: what changed between two revisions.
 
 use std::io::IsTerminal as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
@@ -21,6 +21,8 @@ pub struct Arguments {
     ///
     /// Ids: `mcp-rev --version` lists them. A schema.json is one that the specification publishes. `git:REF:PATH` is a
     /// file of a commit in the repository of the current directory, such as `git:main:schema/draft/schema.json`.
+    ///
+    /// Two servers are compared by their lock files, as `lock` writes them, in either way, or by their URLs.
     #[arg(required_unless_present = "all")]
     old: Option<String>,
     /// New revision, named in the same ways
@@ -32,12 +34,28 @@ pub struct Arguments {
     /// With --all: compare released revisions only, without candidates and the draft
     #[arg(long, requires = "all")]
     released: bool,
-    /// Output format [default: that of the name of --output: .html, .json or .md; else text]
-    #[arg(long, value_enum)]
-    format: Option<ReportFormat>,
+    #[command(flatten)]
+    report: ReportArguments,
     /// Write the output to this file
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Show only changes that no conversion rule handles
+    #[arg(long)]
+    unhandled: bool,
+    /// Compare the schemas as published, without the corrections of `spec/`
+    #[arg(long)]
+    raw: bool,
+    /// Directory of schemas and rules [default: the ones in this program]
+    #[arg(long, value_name = "DIR")]
+    spec: Option<PathBuf>,
+}
+
+/// Options of a report: which changes it has, in which form, and which of them fail a check.
+#[derive(Args, Debug)]
+pub struct ReportArguments {
+    /// Output format [default: that of the name of --output: .html, .json or .md; else text]
+    #[arg(long, value_enum)]
+    format: Option<ReportFormat>,
     /// Show only changes of this method, or of `tools/*`
     #[arg(long, value_name = "METHOD")]
     method: Vec<String>,
@@ -50,12 +68,6 @@ pub struct Arguments {
     /// Show only changes of this level
     #[arg(long, value_parser = levels())]
     level: Vec<ChangeLevel>,
-    /// Show only changes that no conversion rule handles
-    #[arg(long)]
-    unhandled: bool,
-    /// Compare the schemas as published, without the corrections of `spec/`
-    #[arg(long)]
-    raw: bool,
     /// Exit with 1 if there is a change of this level or worse, or a part that cannot be compared
     #[arg(long, value_name = "LEVEL", value_parser = levels())]
     fail_on: Option<ChangeLevel>,
@@ -79,11 +91,9 @@ pub struct Arguments {
     /// Text format: print a message that shows each breaking change
     #[arg(long)]
     examples: bool,
-    /// Directory of schemas and rules [default: the ones in this program]
-    #[arg(long, value_name = "DIR")]
-    spec: Option<PathBuf>,
 }
 
+/// The form of a report.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum ReportFormat {
     Text,
@@ -112,7 +122,7 @@ fn levels() -> impl TypedValueParser<Value = ChangeLevel> {
 }
 
 /// Compares two revisions and renders the changes; `own` reads the spec of the program, `cover` fills in the conversion rules
-/// that each change meets, `colour` is for text.
+/// that each change meets, `server` returns the lock of a server that a name stands for, `colour` is for text.
 ///
 /// # Errors
 /// An input that cannot be read, and a name that is not known.
@@ -120,6 +130,7 @@ pub fn run(
     arguments: &Arguments,
     own: impl FnOnce() -> Result<Spec, Error>,
     cover: fn(&Spec, &SideSources<'_>, &mut [Diff]),
+    server: impl Fn(&str) -> Option<anyhow::Result<String>>,
     colour: bool,
 ) -> anyhow::Result<CommandOutcome> {
     let spec = match &arguments.spec {
@@ -127,7 +138,7 @@ pub fn run(
         None => own(),
     }
     .map_err(UnreadOption)?;
-    let sources = SideSources::read(&spec).map_err(UnreadOption)?;
+    let mut sources = SideSources::read(&spec).map_err(UnreadOption)?;
     // Both, or none of them for all pairs.
     let mut names: Vec<String> = arguments
         .old
@@ -140,115 +151,187 @@ pub fn run(
         let released = revisions.filter(|revision| revision.status == RevisionStage::Released);
         names.extend(released.map(|revision| revision.id.clone()));
     }
+    for name in &names {
+        if let Some(lock) = server(name) {
+            sources = sources.with_lock(name, lock?);
+        }
+    }
     let mut history = crate::history(&sources, &names, arguments.raw).map_err(UnreadOption)?;
     cover(&spec, &sources, &mut history.diffs);
-    let filter = filter(arguments);
-    let methods = history.methods.iter().map(|line| line.name.clone());
-    filter.check(&sources.methods().into_iter().chain(methods).collect())?;
-    baseline(arguments)?.apply(&mut history.diffs)?;
-    for diff in &mut history.diffs {
-        filter.apply(diff);
-    }
-    let too_bad = |diff: &Diff| {
-        let limit = arguments.fail_on;
-        limit.is_some_and(|limit| {
-            !diff.uncompared.is_empty() || diff.rows.iter().any(|row| row.level >= limit)
-        })
-    };
-    let passed = !history.diffs.iter().any(too_bad);
-    let text = render(arguments, &history, colour)?;
-    let text = match &arguments.output {
-        Some(file) => {
-            // The file may be a link, a pipe or a device: it is written into, never replaced.
-            let written = std::fs::write(file, &text);
-            written.map_err(|cause| Error::io("write", file, cause))?;
-            format!("{}: {} bytes\n", file.display(), text.len())
-        }
-        None => text,
-    };
-    Ok(CommandOutcome { text, passed })
-}
-
-fn baseline(arguments: &Arguments) -> anyhow::Result<Baseline> {
-    let mut baseline = Baseline::default();
-    for fingerprint in &arguments.ignore {
-        baseline.ignore(fingerprint)?;
-    }
-    for file in &arguments.baseline {
-        let text = std::fs::read_to_string(file)
-            .map_err(|cause| UnreadOption(Error::io("read", file, cause)))?;
-        baseline.read(&file.display().to_string(), &text)?;
-    }
-    Ok(baseline)
-}
-
-fn filter(arguments: &Arguments) -> RowFilter {
-    let directions = arguments.direction.iter().map(|direction| match direction {
-        DiffDirection::C2s => "C2S".to_owned(),
-        DiffDirection::S2c => "S2C".to_owned(),
-    });
-    RowFilter {
-        methods: arguments.method.clone(),
-        directions: directions.collect(),
-        kinds: arguments.kind.clone(),
-        levels: arguments.level.clone(),
+    let filter = RowFilter {
         uncovered: arguments.unhandled,
-    }
-}
-
-/// Returns the format that the name of the output has.
-fn named_format(arguments: &Arguments) -> ReportFormat {
-    let name = arguments.output.as_ref().and_then(|file| file.extension());
-    match name.and_then(|name| name.to_str()) {
-        Some("html") => ReportFormat::Html,
-        Some("json") => ReportFormat::Json,
-        Some("md") => ReportFormat::Markdown,
-        _ => ReportFormat::Text,
-    }
-}
-
-/// Returns the columns of the terminal that the output goes to, if it goes to one.
-fn width(arguments: &Arguments) -> Option<usize> {
-    if arguments.output.is_some() || !std::io::stdout().is_terminal() {
-        return None;
-    }
-    let (width, _) = terminal_size::terminal_size()?;
-    Some(usize::from(width.0))
-}
-
-fn render(arguments: &Arguments, history: &SchemaHistory, colour: bool) -> anyhow::Result<String> {
-    let diffs = &history.diffs;
-    let format = arguments.format.unwrap_or_else(|| named_format(arguments));
-    let is_text = matches!(format, ReportFormat::Text);
-    let has_colours = colour && is_text && arguments.output.is_none();
-    let text = match format {
-        ReportFormat::Text => {
-            let options = TextOptions {
-                colour: has_colours,
-                paths: arguments.paths,
-                witnesses: arguments.examples,
-                only_breaking: !arguments.verbose && filter(arguments).is_empty(),
-                without_fingerprints: !arguments.fingerprints,
-                width: width(arguments),
-            };
-            let texts = diffs.iter().map(|diff| text::render(diff, options));
-            texts.collect::<Vec<_>>().join("\n")
-        }
-        ReportFormat::Markdown => {
-            let texts: Vec<String> = diffs.iter().map(markdown::render).collect();
-            texts.join("\n")
-        }
-        ReportFormat::Json => {
-            return Ok(match (arguments.all, diffs.as_slice()) {
-                (false, [only]) => json::diff(only)?,
-                _ => json::history(history)?,
-            });
-        }
-        ReportFormat::Github => (diffs.iter())
-            .map(|diff| github::render(diff, arguments.fail_on))
-            .collect(),
-        ReportFormat::Html => html::render(history)?,
+        ..arguments.report.filter()
     };
-    // Names in a schema are anybody's, and people read these formats.
-    Ok(harmless(&text, |rest| has_colours && is_colour(rest)).into_owned())
+    let report = DiffReport {
+        arguments: &arguments.report,
+        filter,
+        output: arguments.output.as_deref(),
+        is_whole: arguments.all,
+    };
+    report.outcome(&sources, history, arguments.report.fail_on, colour)
+}
+
+/// Compares what servers offered with what they offer now, given as the texts of locks under names for them; any change fails
+/// the check unless an option says which do. `own` reads the spec of the program, `colour` is for text.
+///
+/// # Errors
+/// A text that is not a lock, and an option that cannot be read.
+pub fn run_locks(
+    arguments: &ReportArguments,
+    own: impl FnOnce() -> Result<Spec, Error>,
+    [(old, before), (new, after)]: [(&str, String); 2],
+    colour: bool,
+) -> anyhow::Result<CommandOutcome> {
+    let spec = own().map_err(UnreadOption)?;
+    let sources = SideSources::read(&spec)
+        .map_err(UnreadOption)?
+        .with_lock(old, before)
+        .with_lock(new, after);
+    let names = [old, new].map(str::to_owned);
+    let history = crate::history(&sources, &names, false).map_err(UnreadOption)?;
+    let report = DiffReport {
+        arguments,
+        filter: arguments.filter(),
+        output: None,
+        is_whole: false,
+    };
+    let fails = arguments.fail_on.unwrap_or(ChangeLevel::Representation);
+    report.outcome(&sources, history, Some(fails), colour)
+}
+
+/// A report of changes, as its options want it.
+struct DiffReport<'a> {
+    arguments: &'a ReportArguments,
+    filter: RowFilter,
+    output: Option<&'a Path>,
+    /// Set for the report of all pairs.
+    is_whole: bool,
+}
+
+impl DiffReport<'_> {
+    /// Writes or returns the changes that are asked for; the check fails from the level `fails` on.
+    fn outcome(
+        &self,
+        sources: &SideSources<'_>,
+        mut history: SchemaHistory,
+        fails: Option<ChangeLevel>,
+        colour: bool,
+    ) -> anyhow::Result<CommandOutcome> {
+        let methods = history.methods.iter().map(|line| line.name.clone());
+        let known = sources.methods().into_iter().chain(methods).collect();
+        self.filter.check(&known)?;
+        self.arguments.baseline()?.apply(&mut history.diffs)?;
+        for diff in &mut history.diffs {
+            self.filter.apply(diff);
+        }
+        let too_bad = |diff: &Diff| {
+            fails.is_some_and(|limit| {
+                !diff.uncompared.is_empty() || diff.rows.iter().any(|row| row.level >= limit)
+            })
+        };
+        let passed = !history.diffs.iter().any(too_bad);
+        let text = self.render(&history, fails, colour)?;
+        let text = match self.output {
+            Some(file) => {
+                // The file may be a link, a pipe or a device: it is written into, never replaced.
+                let written = std::fs::write(file, &text);
+                written.map_err(|cause| Error::io("write", file, cause))?;
+                format!("{}: {} bytes\n", file.display(), text.len())
+            }
+            None => text,
+        };
+        Ok(CommandOutcome { text, passed })
+    }
+
+    /// Returns the format that the name of the output has.
+    fn named_format(&self) -> ReportFormat {
+        let name = self.output.and_then(Path::extension);
+        match name.and_then(|name| name.to_str()) {
+            Some("html") => ReportFormat::Html,
+            Some("json") => ReportFormat::Json,
+            Some("md") => ReportFormat::Markdown,
+            _ => ReportFormat::Text,
+        }
+    }
+
+    /// Returns the columns of the terminal that the output goes to, if it goes to one.
+    fn width(&self) -> Option<usize> {
+        if self.output.is_some() || !std::io::stdout().is_terminal() {
+            return None;
+        }
+        let (width, _) = terminal_size::terminal_size()?;
+        Some(usize::from(width.0))
+    }
+
+    fn render(
+        &self,
+        history: &SchemaHistory,
+        fails: Option<ChangeLevel>,
+        colour: bool,
+    ) -> anyhow::Result<String> {
+        let (diffs, arguments) = (&history.diffs, self.arguments);
+        let format = arguments.format.unwrap_or_else(|| self.named_format());
+        let is_text = matches!(format, ReportFormat::Text);
+        let has_colours = colour && is_text && self.output.is_none();
+        let text = match format {
+            ReportFormat::Text => {
+                let options = TextOptions {
+                    colour: has_colours,
+                    paths: arguments.paths,
+                    witnesses: arguments.examples,
+                    only_breaking: !arguments.verbose && self.filter.is_empty(),
+                    without_fingerprints: !arguments.fingerprints,
+                    width: self.width(),
+                };
+                let texts = diffs.iter().map(|diff| text::render(diff, options));
+                texts.collect::<Vec<_>>().join("\n")
+            }
+            ReportFormat::Markdown => {
+                let texts: Vec<String> = diffs.iter().map(markdown::render).collect();
+                texts.join("\n")
+            }
+            ReportFormat::Json => {
+                return Ok(match (self.is_whole, diffs.as_slice()) {
+                    (false, [only]) => json::diff(only)?,
+                    _ => json::history(history)?,
+                });
+            }
+            ReportFormat::Github => (diffs.iter())
+                .map(|diff| github::render(diff, fails))
+                .collect(),
+            ReportFormat::Html => html::render(history)?,
+        };
+        // Names in a schema are anybody's, and people read these formats.
+        Ok(harmless(&text, |rest| has_colours && is_colour(rest)).into_owned())
+    }
+}
+
+impl ReportArguments {
+    fn baseline(&self) -> anyhow::Result<Baseline> {
+        let mut baseline = Baseline::default();
+        for fingerprint in &self.ignore {
+            baseline.ignore(fingerprint)?;
+        }
+        for file in &self.baseline {
+            let text = std::fs::read_to_string(file)
+                .map_err(|cause| UnreadOption(Error::io("read", file, cause)))?;
+            baseline.read(&file.display().to_string(), &text)?;
+        }
+        Ok(baseline)
+    }
+
+    /// Returns the rows that are asked for.
+    fn filter(&self) -> RowFilter {
+        let directions = self.direction.iter().map(|direction| match direction {
+            DiffDirection::C2s => "C2S".to_owned(),
+            DiffDirection::S2c => "S2C".to_owned(),
+        });
+        RowFilter {
+            methods: self.method.clone(),
+            directions: directions.collect(),
+            kinds: self.kind.clone(),
+            levels: self.level.clone(),
+            uncovered: false,
+        }
+    }
 }

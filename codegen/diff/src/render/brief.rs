@@ -65,8 +65,9 @@ impl Head {
     const NEW: Self = Self(5, "New");
     const MAY: Self = Self(6, "New optional");
     const CHANGED: Self = Self(7, "Changed");
-    const RULES: Self = Self(8, "Spec rules");
-    const LEAVING: Self = Self(9, "Deprecated");
+    const TEXTS: Self = Self(8, "Texts for models");
+    const RULES: Self = Self(9, "Spec rules");
+    const LEAVING: Self = Self(10, "Deprecated");
 }
 
 /// Returns the summary of a diff: a line for each sort of news, ten at most.
@@ -299,6 +300,15 @@ fn items(change: &ThemeChange<'_>, inputs: &SortedSet<&str>) -> Vec<(Head, Brief
         ChangeKind::TypeNarrowed | ChangeKind::TypeChanged | ChangeKind::ConstChanged => {
             changed(format!("is {}", shape(&row.after)))
         }
+        ChangeKind::TextChanged => member(Head::TEXTS),
+        ChangeKind::HintWeakened => changed(format!("is {}", shape(&row.after))),
+        ChangeKind::HiddenCharacters => one(
+            Head::TEXTS,
+            "hidden characters in",
+            name(row, &paths),
+            here(),
+        ),
+        ChangeKind::StatementChanged => member(Head::CHANGED),
         ChangeKind::ConstraintChanged if subject == "oneOf" => changed(
             (if shape(&row.after).starts_with("no ") {
                 "may be several of its shapes at once"
@@ -380,14 +390,26 @@ fn is_required(view: &Option<View>) -> bool {
         .is_some_and(|view| view.required == Some(true))
 }
 
-/// Names of methods, those of one family between braces: `tasks/{cancel,get,list}`.
+/// Names of methods, those of one family between braces: `tasks/{cancel,get,list}`; of entries of a server, those of one
+/// method: `tools/call {read,write}`.
 fn braced(methods: &SortedSet<&str>) -> Vec<String> {
-    let family = |method: &str| method.rsplit_once('/').map(|(family, _)| family.to_owned());
-    let mut families: SortedMap<Option<String>, Vec<&str>> = SortedMap::new();
+    let mut entries: SortedMap<&str, Vec<&str>> = SortedMap::new();
+    let mut families: SortedMap<Option<&str>, Vec<&str>> = SortedMap::new();
     for method in methods {
-        families.entry(family(method)).or_default().push(method);
+        if let Some((method, entry)) = method.split_once(' ') {
+            entries.entry(method).or_default().push(entry);
+            continue;
+        }
+        let family = method.rsplit_once('/').map(|(family, _)| family);
+        families.entry(family).or_default().push(method);
     }
-    let mut names: Vec<String> = Vec::new();
+    let of_entries = entries.into_iter();
+    let mut names: Vec<String> = of_entries
+        .map(|(method, all)| match all.as_slice() {
+            [only] => format!("{method} {only}"),
+            several => format!("{method} {{{}}}", several.join(", ")),
+        })
+        .collect();
     for (family, methods) in families {
         match family {
             Some(family) if methods.len() > 1 => {

@@ -94,7 +94,7 @@ fn message(row: &DiffRow) -> String {
         let _ = write!(text, ": {}", one_line(&change));
     }
     for witness in &row.witnesses {
-        let _ = write!(text, "\n{}", witness.json);
+        let _ = write!(text, "\n{}", one_line(&witness.json.to_string()));
     }
     let _ = write!(text, "\n[{}]", row.fingerprint);
     text

@@ -96,16 +96,21 @@ pub fn headline(diff: &Diff, summary: &Summary) -> String {
 /// Returns the second line: what it comes to, on both axes.
 #[must_use]
 pub fn conclusion(summary: &Summary) -> String {
-    let (Some(wire), Some(of_crate)) = (summary.wire, summary.crate_change) else {
-        return String::new();
-    };
     let rows = |count: usize| counted(count, "change");
-    let mut text = format!(
-        "wire: {wire} (new receivers reject old senders in {}, old receivers reject new senders in {}); generated crate: {of_crate} ({})",
-        rows(summary.old_sender_refused),
-        rows(summary.new_sender_refused),
-        rows(summary.crate_rows)
-    );
+    let refused = [summary.old_sender_refused, summary.new_sender_refused].map(rows);
+    let mut text = match (summary.wire, summary.crate_change) {
+        (None, _) => return String::new(),
+        (Some(wire), Some(of_crate)) => format!(
+            "wire: {wire} (new receivers reject old senders in {}, old receivers reject new senders in {}); generated crate: {of_crate} ({})",
+            refused[0],
+            refused[1],
+            rows(summary.crate_rows)
+        ),
+        (Some(worst), None) => format!(
+            "{worst}: the new server rejects calls for the old one in {}, readers of the old one's results reject new ones in {}",
+            refused[0], refused[1],
+        ),
+    };
     if summary.ignored > 0 {
         let _ = write!(text, "; {} ignored", summary.ignored);
     }

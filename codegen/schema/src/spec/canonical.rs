@@ -190,8 +190,9 @@ enum Dialect {
 }
 
 /// The kind of value below a keyword.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum KeywordContent {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeywordContent {
+    /// A schema.
     Schema,
     /// An object whose keys are names and whose values are schemas.
     Named,
@@ -201,7 +202,9 @@ enum KeywordContent {
     Data,
 }
 
-fn holds(keyword: &str) -> KeywordContent {
+/// Returns the kind of value below a keyword of 2020-12, and below `definitions`.
+#[must_use]
+pub fn holds(keyword: &str) -> KeywordContent {
     match keyword {
         "$defs" | "definitions" | "properties" | "patternProperties" | "dependentSchemas" => {
             KeywordContent::Named
@@ -436,7 +439,9 @@ fn help_or_mend(help: &str) -> &str {
     if help.is_empty() { MEND } else { help }
 }
 
-fn is_prose(keyword: &str) -> bool {
+/// Returns whether a keyword has words for people, which admit and refuse nothing.
+#[must_use]
+pub fn is_prose(keyword: &str) -> bool {
     matches!(keyword, "$comment" | "description" | "examples" | "title")
 }
 

@@ -16,14 +16,14 @@ use serde_json::Value;
 use super::{count, diff, diff_of, of_twins, row_at, schema, sources, spec};
 use crate::changes::{changed, read};
 
-fn published() -> jsonschema::Validator {
+pub(super) fn published() -> jsonschema::Validator {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("diff/schemas/diff.schema.json");
     let schema: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
     assert!(jsonschema::meta::is_valid(&schema));
     jsonschema::validator_for(&schema).unwrap()
 }
 
-fn is_described(validator: &jsonschema::Validator, text: &str) {
+pub(super) fn is_described(validator: &jsonschema::Validator, text: &str) {
     let document: Value = serde_json::from_str(text).unwrap();
     let errors: Vec<String> = validator
         .iter_errors(&document)

@@ -263,6 +263,33 @@ fn texts_about_many_required_members_grow_as_their_number() {
     }
 }
 
+/// Each of n changes of one message would show all n: of a hundred times the parts, ten thousand times the text.
+#[test]
+fn texts_and_schemas_of_many_changes_of_one_message_are_cut_and_said_to_be() {
+    let of = |kind: &str, values: usize| {
+        let members = (0..600).map(|at| (format!("m{at}"), json!({"type": kind})));
+        let mut members: serde_json::Map<String, Value> = members.collect();
+        let required: Vec<String> = members.keys().cloned().collect();
+        let values: Vec<String> = (0..values).map(|at| format!("value {at}")).collect();
+        members.insert("kind".to_owned(), json!({"enum": values}));
+        with_definitions([(
+            "D0".to_owned(),
+            json!({"type": "object", "properties": members, "required": required}),
+        )])
+    };
+    let diff = compare(&open(&of("string", 1)), &open(&of("integer", 900)));
+    assert_eq!(diff.rows.len(), 600 + 899);
+    let breaks = diff
+        .rows
+        .iter()
+        .filter(|row| !row.verdicts.old_to_new.valid);
+    assert_eq!(breaks.count(), 600);
+    let length = mcp_revisions_diff::render::json::diff(&diff).unwrap().len();
+    assert!(length < 24 << 20, "{length}");
+    let is_said = |note: &String| note.contains("texts and schemas of rows are left out");
+    assert!(diff.notes.iter().any(is_said), "{:?}", diff.notes);
+}
+
 #[test]
 fn a_list_of_itself_without_a_name_is_shown() {
     let with = |list: Value| {

@@ -7,6 +7,7 @@ mod golden;
 mod hostile;
 mod kinds;
 mod laws;
+mod locks;
 mod oracle;
 mod page;
 mod places;

@@ -27,7 +27,7 @@ const SERVERS: [&str; 4] = ["mcpServers", "servers", "context_servers", "mcp_ser
 const FOLDERS: [&str; 3] = [".vscode", ".cursor", ".zed"];
 
 /// The servers of a file, in its order. It also holds notes about the file, and the variables that it names.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Config {
     /// The servers, those included that cannot be used.
@@ -79,7 +79,12 @@ impl Config {
         let invalid = |why: &dyn std::fmt::Display| format!("invalid JSON: {why}");
         let unmarked = text.strip_prefix('\u{feff}').unwrap_or(text);
         let document = if is_toml {
-            let table: toml::Table = toml::from_str(unmarked).map_err(|why| why.to_string())?;
+            let table: toml::Table = toml::from_str(unmarked).map_err(|why| {
+                // The line itself may have a secret.
+                let before = why.span().and_then(|at| unmarked.get(..at.start));
+                let line = before.map_or(1, |before| before.matches('\n').count() + 1);
+                format!("invalid TOML in line {line}: {}", why.message())
+            })?;
             Json::from_value(&table).map_err(|why| why.to_string())?
         } else {
             // Editors write comments, and commas behind the last member.
@@ -294,6 +299,25 @@ mod tests {
             config.servers[0].tools,
             ToolRules::new().allow_only().allow("t")
         );
+    }
+
+    #[test]
+    fn a_mistake_in_a_file_is_told_by_its_line_without_what_is_in_it() {
+        for (text, is_toml, told) in [
+            (
+                "[mcp_servers.a]\ncommand = \"x\"\nenv = { T = \"secret\n",
+                true,
+                "in line 3",
+            ),
+            (
+                "{\"mcpServers\": {\n\"a\": {\"env\": {\"T\": \"secret\"}}",
+                false,
+                "line 2",
+            ),
+        ] {
+            let why = Config::parse(text, is_toml, Path::new("/w"), &|_| None).unwrap_err();
+            assert!(why.contains(told) && !why.contains("secret"), "{why}");
+        }
     }
 
     #[test]

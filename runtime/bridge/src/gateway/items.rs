@@ -1,7 +1,7 @@
 //! The entries of lists as clients see them: names with their prefix, URIs of their own.
 
 use mcp_revisions::core::methods;
-use mcp_wire::{EXCERPT, Json, Kind, Map, excerpt};
+use mcp_wire::{EXCERPT, Json, JsonObject, Kind, Map, excerpt};
 use tracing::warn;
 
 use super::{Gateway, GatewayMember, names};
@@ -27,6 +27,15 @@ pub(super) fn text(object: &Map<Json>, member: &str) -> Option<String> {
 /// Returns the reason why they cannot be read, such as a member that is there twice.
 pub(super) fn members(object: &Json) -> Result<Map<Json>, String> {
     object.read().map_err(|why| why.to_string())
+}
+
+/// Returns the params of a request, of a member that is there twice the last one; no members if they are not an object.
+pub(super) fn params_of(request: &Json) -> Map<Json> {
+    let object = JsonObject::try_from(request.clone());
+    let members = object.iter().flat_map(JsonObject::iter);
+    members
+        .filter_map(|(name, text)| Some((name.into_owned(), Json::from_text(text).ok()?)))
+        .collect()
 }
 
 impl Gateway {
@@ -119,5 +128,20 @@ impl Gateway {
         let members = self.members();
         let prefixes: Vec<&str> = members.iter().map(|it| &*it.prefix).collect();
         names::outward(&prefixes, &member.prefix, name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_params_that_are_there_twice_the_last_ones_count() {
+        let params = r#"{"arguments":{"a":1,"a":2},"name":"t","\u0061rguments":{"b":1,"b":2}}"#;
+        let params = Json::from_text(params).map(|params| params_of(&params));
+        let found = params.map(|params| Json::of(&params).into_text());
+        let expected = r#"{"arguments":{"b":1,"b":2},"name":"t"}"#;
+        assert_eq!(found.as_deref(), Ok(expected));
+        assert!(Json::from_text("[1]").is_ok_and(|list| params_of(&list).is_empty()));
     }
 }

@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tracing::warn;
 
-use super::items::text;
+use super::items::{params_of, text};
 use super::{Gateway, GatewayMember, lists, names};
 use crate::link::Rewrite;
 
@@ -23,7 +23,7 @@ impl Gateway {
         mut call: IncomingRequest,
         peer: Peer,
     ) -> Result<Json, ErrorObject> {
-        let mut params = call.params.read::<Map<Json>>().unwrap_or_default();
+        let mut params = params_of(&call.params);
         let named = text(&params, "name");
         let named =
             named.ok_or_else(|| errors::invalid_params("`name` is required, and a text").error)?;
@@ -83,7 +83,7 @@ impl Gateway {
             .await?;
         let mut reference = reference;
         reference.insert("name", Json::of(&name));
-        let mut params = call.params.read::<Map<Json>>().unwrap_or_default();
+        let mut params = params_of(&call.params);
         params.insert("ref", Json::of(&reference));
         call.params = Json::of(&params);
         member
@@ -148,7 +148,7 @@ impl Gateway {
     ) -> Result<(Arc<GatewayMember>, String, Json), ErrorObject> {
         let members = self.members();
         let (likely, others, own) = self.0.uris.servers(uri);
-        let mut params = call.params.read::<Map<Json>>().unwrap_or_default();
+        let mut params = params_of(&call.params);
         set(&mut params, own);
         let call = IncomingRequest {
             params: Json::of(&params),

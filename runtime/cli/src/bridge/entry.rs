@@ -145,7 +145,7 @@ pub(super) fn bridge(
     if matches!(entry.target, ServerTarget::Url { .. }) {
         let server = match &arguments.config {
             Some(file) => format!("{} --config {}", entry.name, file.display()),
-            None => address,
+            None => address.clone(),
         };
         let shares = if signs_in {
             ""
@@ -155,6 +155,7 @@ pub(super) fn bridge(
         bridge =
             bridge.with_sign_in_advice(&format!("sign in with `mcp-rev login {server}`{shares}"));
     }
+    bridge = arguments.tools.locked(bridge, label.unwrap_or(&address))?;
     if !entry.tools.is_empty() {
         bridge = bridge.with_tool_rules(entry.tools.clone());
     }

@@ -1,11 +1,11 @@
 //! `mcp-rev bridge`: sets up `mcp-bridge` as its arguments say, and runs it.
 
 mod arguments;
-mod entry;
+pub(crate) mod entry;
 mod guard;
 mod json_log;
 mod listen;
-mod log;
+pub(crate) mod log;
 mod loss_log;
 mod metrics;
 pub(crate) mod reach;

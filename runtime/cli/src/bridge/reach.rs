@@ -9,7 +9,7 @@ use super::log::LogFormat;
 use crate::sign_in::SignInArguments;
 
 /// The options by which a server is reached; a command that has them has an argument `command`, too.
-#[derive(Args)]
+#[derive(Args, Default)]
 pub(crate) struct UpstreamArguments {
     /// Wait this many seconds for a server that starts, before its client gets an error [default: 60]
     ///

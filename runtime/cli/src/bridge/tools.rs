@@ -1,7 +1,12 @@
 //! The options about the tools that clients see.
 
-use clap::Args;
-use mcp_bridge::ToolRules;
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::{Args, ValueEnum};
+use mcp_bridge::{Bridge, LockMode, ToolRules};
+use mcp_lock::LockFile;
+use tracing::warn;
 
 /// The options of the tools.
 #[derive(Args)]
@@ -27,6 +32,20 @@ pub(super) struct ToolArguments {
     /// Show the tools that fit a pattern only to the subject of this name in an access token; repeatable
     #[arg(long, value_name = "SUBJECT=PATTERN", value_parser = pair, requires = "guard")]
     tool_for_subject: Vec<(String, String)>,
+    /// Keep from clients what differs from this lock file, which `mcp-rev lock` writes: tools, prompts, resources, instructions
+    #[arg(long, value_name = "FILE")]
+    lock: Option<PathBuf>,
+    /// With --lock: pass what differs and log it, leave it out, or refuse lists and calls of it
+    #[arg(long, value_name = "MODE", default_value = "refuse", requires = "lock")]
+    lock_mode: LockModeArgument,
+}
+
+/// The treatment of what differs from a lock.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum LockModeArgument {
+    Warn,
+    Hide,
+    Refuse,
 }
 
 fn pair(text: &str) -> Result<(String, String), String> {
@@ -39,6 +58,32 @@ fn pair(text: &str) -> Result<(String, String), String> {
 }
 
 impl ToolArguments {
+    /// Returns the bridge to a server with the lock of it, if there is a lock file.
+    ///
+    /// # Errors
+    /// Returns an error for a file that cannot be read, and if it does not have the server and that is more than a warning.
+    pub(super) fn locked(&self, bridge: Bridge, name: &str) -> anyhow::Result<Bridge> {
+        let Some(file) = &self.lock else {
+            return Ok(bridge);
+        };
+        let shown = file.display();
+        let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {shown}"))?;
+        let lock = LockFile::parse(&text).with_context(|| shown.to_string())?;
+        let mode = match self.lock_mode {
+            LockModeArgument::Warn => LockMode::Warn,
+            LockModeArgument::Hide => LockMode::Hide,
+            LockModeArgument::Refuse => LockMode::Refuse,
+        };
+        match lock.server(name) {
+            Some(offer) => Ok(bridge.with_lock(offer.clone(), mode)),
+            None if mode == LockMode::Warn => {
+                warn!(server = name, "{shown} does not have it");
+                Ok(bridge)
+            }
+            None => anyhow::bail!("{shown} does not have the server {name}"),
+        }
+    }
+
     /// Returns the rules that the options make.
     pub(super) fn rules(&self) -> ToolRules {
         let mut rules = ToolRules::new();

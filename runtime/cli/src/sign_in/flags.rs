@@ -23,7 +23,7 @@ const STORE: &str = "MCP_REV_AUTH_STORE";
 pub(crate) const HEADING: &str = "Sign-in to a server at a URL";
 
 /// The options of a sign-in to a URL.
-#[derive(Args, Clone)]
+#[derive(Args, Clone, Default)]
 #[command(next_help_heading = HEADING)]
 pub(crate) struct SignInArguments {
     /// Sign in to a server that wants it in this way [default: auto, for a stdio client with a browser, else off]
@@ -102,9 +102,10 @@ pub(crate) struct SignInArguments {
 }
 
 /// The way to sign in.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SignInMode {
     /// With a browser, for a stdio client only
+    #[default]
     Auto,
     /// Not at all
     Off,

@@ -9,6 +9,8 @@
 
 mod bridge;
 mod convert;
+#[cfg(unix)]
+mod lock;
 mod pages;
 mod probe;
 mod program;

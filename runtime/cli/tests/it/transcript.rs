@@ -273,3 +273,43 @@ fn a_task_that_answers_a_call_is_read_as_one() {
         "{text}"
     );
 }
+
+/// Records are written by other programs, too: whatever a line is, it costs its line, and the report is text or JSON.
+#[test]
+fn lines_that_chance_has_changed_cost_no_more_than_themselves() {
+    let clean = golden("clean.jsonl");
+    let whole: Vec<&str> = clean.lines().collect();
+    let strange = [
+        '"', '{', '}', '[', ']', ',', ':', '\\', '0', 'e', '-', '\u{2028}',
+    ];
+    for (seed, options) in [&[][..], &["--json"], &["--json", "--as", "2024-11-05"]]
+        .into_iter()
+        .enumerate()
+    {
+        let mut random = fastrand::Rng::with_seed(seed as u64);
+        let mut talk = String::new();
+        for _ in 0..400 {
+            let mut letters: Vec<char> = whole[random.usize(..whole.len())].chars().collect();
+            for _ in 0..random.usize(..4) {
+                let at = random.usize(..letters.len().max(1));
+                match random.usize(..5) {
+                    0 => letters.truncate(at),
+                    1 => letters.insert(at, strange[random.usize(..strange.len())]),
+                    2 if at < letters.len() => drop(letters.remove(at)),
+                    3 => letters.extend_from_within(..at),
+                    _ => letters.extend(whole[random.usize(..whole.len())].chars().skip(at)),
+                }
+            }
+            talk.extend(letters);
+            talk.push('\n');
+        }
+        let (text, code) = transcript(options, &talk);
+        assert!(code == 0 || code == 1, "{code}: {text}");
+        if !options.is_empty() {
+            for line in text.lines() {
+                let row: Result<Value, _> = serde_json::from_str(line);
+                assert!(row.is_ok(), "{line}");
+            }
+        }
+    }
+}

@@ -144,6 +144,66 @@ async fn a_client_that_has_many_requests_worked_on_leaves_room_for_the_others() 
     assert_eq!(response.status(), StatusCode::OK);
 }
 
+/// Responses that have begun, whose calls are worked on.
+type Begun = Vec<http::Response<mcp_revisions::http::Body>>;
+
+/// Sends a call of an address that is worked on until it has leave. Returns its status, and why it is refused.
+async fn begins(service: &Service, last: u8, begun: &mut Begun) -> (u16, String) {
+    let arguments = json!({"text": "x".repeat(30_000)});
+    let params = json!({"name": "t", "arguments": arguments, "_meta": {"progressToken": "p"}});
+    let from = PeerAddress([192, 0, 2, last].into());
+    let response = send_as(service, &from, Post::per_request("tools/call", params)).await;
+    let status = response.status().as_u16();
+    if status == 200 {
+        begun.push(response);
+        return (status, String::new());
+    }
+    let body = http_body_util::BodyExt::collect(response.into_body()).await;
+    let why = String::from_utf8_lossy(&body.unwrap().to_bytes()).into_owned();
+    (status, why)
+}
+
+#[tokio::test]
+async fn four_addresses_take_all_and_a_fifth_is_refused() {
+    let leave = Arc::new(Semaphore::new(0));
+    let options = Options::new().with_body_bytes(256 << 10);
+    let service = Service::with_options(server().with_limits(small()), waiting(&leave), options);
+    let begun = &mut Begun::new();
+    for address in 1..=4 {
+        for _ in 0..2 {
+            assert_eq!(begins(&service, address, begun).await.0, 200);
+        }
+        let (status, why) = begins(&service, address, begun).await;
+        assert!(
+            status == 503 && why.contains("the share of one client"),
+            "{why}"
+        );
+    }
+    let (status, why) = begins(&service, 5, begun).await;
+    assert!(
+        status == 503 && why.contains("the limit for all clients"),
+        "{why}"
+    );
+}
+
+#[tokio::test]
+async fn services_that_share_budgets_have_one_between_them() {
+    let leave = Arc::new(Semaphore::new(0));
+    let own = || Options::new().with_body_bytes(256 << 10);
+    let service = |options: Options| {
+        Service::with_options(server().with_limits(small()), waiting(&leave), options)
+    };
+    let shared = own().with_shared_budgets();
+    for (options, of_the_other) in [([own(), own()], 200), ([shared.clone(), shared], 503)] {
+        let [one, other] = options.map(service);
+        let begun = &mut Begun::new();
+        for status in [200, 200, 503] {
+            assert_eq!(begins(&one, 1, begun).await.0, status);
+        }
+        assert_eq!(begins(&other, 1, begun).await.0, of_the_other);
+    }
+}
+
 #[tokio::test]
 async fn a_client_that_reads_no_answers_leaves_room_for_those_of_others() {
     let long = "x".repeat(50_000);

@@ -39,22 +39,23 @@ const BESIDE: &[&str] = &[
 ];
 
 fn corpus() -> Vec<Vec<u8>> {
-    let schema = |shape: &str, beside: &str| {
+    let schemas = schemas();
+    let next = schemas.iter().cycle().skip(1);
+    let pairs = schemas.iter().zip(next);
+    pairs
+        .map(|(old, new)| [old, BETWEEN.as_bytes(), new].concat())
+        .collect()
+}
+
+/// A schema per shape, with a request that carries a value of it and has other members beside its params.
+pub(super) fn schemas() -> Vec<Vec<u8>> {
+    let schema = |(shape, beside): (&&str, &&str)| {
         format!(
             r##"{{"$schema":"https://json-schema.org/draft/2020-12/schema","$defs":{{"ClientRequest":{{"anyOf":[{{"$ref":"#/$defs/ProbeRequest"}}]}},"ProbeRequest":{{"type":"object","properties":{{{beside}"method":{{"const":"probe","type":"string"}},"params":{{"type":"object","properties":{{"value":{shape}}}}}}},"required":["method"]}}}}}}"##
         )
     };
-    let next = SHAPES.iter().cycle().skip(1);
-    let beside = BESIDE.iter().cycle();
-    let pairs = SHAPES
-        .iter()
-        .zip(next)
-        .zip(beside.clone().zip(beside.skip(1)));
-    pairs
-        .map(|((old, new), (before, after))| {
-            format!("{}{BETWEEN}{}", schema(old, before), schema(new, after)).into_bytes()
-        })
-        .collect()
+    let pairs = SHAPES.iter().zip(BESIDE.iter().cycle());
+    pairs.map(schema).map(String::into_bytes).collect()
 }
 
 fn run(input: &[u8]) -> Result<Signature, String> {

@@ -194,10 +194,8 @@ fn run_headers(input: &[u8]) -> Result<Signature, String> {
     let Ok(peeked) = peek(message.as_bytes()) else {
         return Ok(1);
     };
-    let agreed = headers.agree_with(&peeked);
     let negotiated = negotiate(&peeked, Some(&headers), RevisionSet::all());
-    let agreed = agreed.map_or_else(|refusal| refusal.error.message.clone(), |()| String::new());
     let negotiated =
         negotiated.map_or_else(|refusal| refusal.error.message.clone(), |_| String::new());
-    Ok(kind_of(&(agreed + &negotiated)))
+    Ok(kind_of(&negotiated))
 }

@@ -1,13 +1,17 @@
 //! The targets: what takes bytes of a peer, and which laws hold for every input.
 
+mod cache;
 mod convert;
 mod diff;
+mod files;
 mod http;
+mod import;
 mod json;
 mod messages;
 mod replica;
 mod sansio;
 mod sign_in;
+mod signed;
 
 use anyhow::anyhow;
 
@@ -32,6 +36,12 @@ pub static ALL: &[Target] = &[
     messages::HEADERS,
     convert::CONVERT,
     diff::DIFF,
+    import::IMPORT,
+    files::SERVERS,
+    files::SKILL,
+    cache::CACHE,
+    signed::STATE,
+    signed::TOKEN,
     sansio::SERVER,
     sansio::CLIENT_STDIO,
     sansio::CLIENT_HTTP,

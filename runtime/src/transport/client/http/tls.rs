@@ -190,11 +190,10 @@ impl ProxyVariables {
             let name = host.trim_start_matches("*.").trim_matches(['[', ']']);
             is_for.then(|| name.strip_suffix('.').unwrap_or(name).to_owned())
         };
-        let hosts: Vec<String> = entries
-            .filter_map(read)
-            .filter(|it| !it.is_empty())
-            .collect();
-        hosts.join(",")
+        let hosts = entries.filter_map(read).filter(|it| !it.is_empty());
+        // A URL may name its host with the dot at the end.
+        let spelled: Vec<String> = hosts.map(|host| format!("{host},{host}.")).collect();
+        spelled.join(",")
     }
 }
 
@@ -278,6 +277,10 @@ mod tests {
             ("b.example,.example", "https://a.example/mcp", true),
             ("*.example", "https://a.example/mcp", true),
             ("a.example.", "https://a.example/mcp", true),
+            ("a.example", "https://a.example./mcp", true),
+            (".example", "https://A.Example.:443/mcp", true),
+            ("a.example", "https://b.a.example./mcp", true),
+            ("a.example", "https://ba.example./mcp", false),
             ("ample", "https://a.example/mcp", false),
             ("a.example:443", "https://a.example/mcp", true),
             ("a.example:8443", "https://a.example/mcp", false),
