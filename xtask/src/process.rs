@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::workspace::root;
 
-/// How long a server may take until it listens.
+/// The time that a server may take until it listens.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Returns a command of the cargo that runs this.

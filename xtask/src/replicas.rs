@@ -39,7 +39,7 @@ impl RedisServer {
 /// A load balancer that gives each request to the next replica, which ends with this.
 pub(crate) struct Balancer {
     _server: RunningProcess,
-    /// Where clients reach the replicas.
+    /// The address at which clients reach the replicas.
     pub(crate) url: String,
 }
 

@@ -303,7 +303,7 @@ fn verify_text(verified: &Verified) -> String {
         (false, _) => "not compared with upstream: give --upstream DIR for that".to_owned(),
         (true, []) => "each equal to its upstream file and digest".to_owned(),
         (true, drafts) => format!(
-            "each equal to its upstream file and digest, but for {}: upstream has another draft by now",
+            "each equal to its upstream file and digest, but for {}: upstream has another file by now, or none",
             drafts.join(", ")
         ),
     };

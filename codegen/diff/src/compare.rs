@@ -27,6 +27,41 @@ pub(crate) struct Comparer<'g> {
     open: Vec<(SiteId, NodeId, NodeId)>,
 }
 
+/// The members that every message of a kind has around its own part.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Envelope {
+    /// Its definition: the name that the schema has of these.
+    pub(crate) definitions: &'static [&'static str],
+    /// Set if it is compared by itself, so that a change of it is told there.
+    pub(crate) is_compared: bool,
+}
+
+impl Envelope {
+    const fn of(definitions: &'static [&'static str]) -> Self {
+        Self {
+            definitions,
+            is_compared: true,
+        }
+    }
+
+    /// That of requests.
+    pub(crate) const REQUEST: Self = Self::of(&["JSONRPCRequest"]);
+
+    /// That of notifications.
+    pub(crate) const NOTIFICATION: Self = Self::of(&["JSONRPCNotification"]);
+
+    /// That of responses with a result.
+    pub(crate) const RESPONSE: Self = Self::of(&["JSONRPCResultResponse", "JSONRPCResponse"]);
+
+    /// Returns the envelope of a comparison that looks at each message by itself.
+    pub(crate) fn uncompared(self) -> Self {
+        Self {
+            is_compared: false,
+            ..self
+        }
+    }
+}
+
 /// A place within a site, by the way to it.
 struct Spot {
     site: SiteId,
@@ -167,11 +202,11 @@ impl<'g> Comparer<'g> {
         }
     }
 
-    /// Compares what two messages say beside their method and params; `envelope` is what every message of their kind says.
+    /// Compares what two messages or responses say beside their method, params and result.
     pub(crate) fn message(
         &mut self,
         places: DiffLocation,
-        envelope: &str,
+        envelope: Envelope,
         old: NodeId,
         new: NodeId,
     ) -> SiteId {
@@ -180,18 +215,20 @@ impl<'g> Comparer<'g> {
                 return;
             }
             let (old, new) = (comparer.old.resolve(old), comparer.new.resolve(new));
-            let mut beside = vec!["method", "params"];
-            let own = |name: &&str| comparer.is_of_envelope(envelope, name, old, new);
-            beside.extend(["id", "jsonrpc"].into_iter().filter(own));
+            let mut beside = vec!["method", "params", "result"];
+            let told = |name: &&str| comparer.is_told_once(envelope, name, old, new);
+            beside.extend(["id", "jsonrpc"].into_iter().filter(told));
             comparer.parts(at, old, new, &beside);
             comparer.limits(at, [old, new], &[]);
         })
     }
 
-    /// Returns whether two messages have a member as every message of their kind has it, or alike: the envelope is compared once.
-    fn is_of_envelope(&self, envelope: &str, name: &str, old: NodeId, new: NodeId) -> bool {
+    /// Returns whether two messages have a member alike, or, where the envelope is compared by itself, as every message of
+    /// their kind has it.
+    fn is_told_once(&self, envelope: Envelope, name: &str, old: NodeId, new: NodeId) -> bool {
         let members = |graph: &Graph, message: NodeId| {
-            let definition = graph.definitions.get(envelope);
+            let mut names = envelope.definitions.iter();
+            let definition = names.find_map(|name| graph.definitions.get(*name));
             let general = definition.and_then(|id| graph.member(graph.resolve(*id), name));
             (graph.member(message, name).or(general), general)
         };
@@ -206,7 +243,7 @@ impl<'g> Comparer<'g> {
         };
         let [o, of_olds] = [o, of_olds].map(|member| member.map(|member| class(true, member)));
         let [n, of_news] = [n, of_news].map(|member| member.map(|member| class(false, member)));
-        o == n || (o == of_olds && n == of_news)
+        o == n || (envelope.is_compared && o == of_olds && n == of_news)
     }
 
     /// Two values at the same path: compared here, or as a site of their own where they can be shared.

@@ -55,7 +55,7 @@ use serde::Serialize;
 
 pub use baseline::{Baseline, IgnoredChange};
 pub(crate) use classes::classes;
-pub(crate) use compare::Comparer;
+pub(crate) use compare::{Comparer, Envelope};
 pub use extension::MovedMethods;
 use extension::moved_methods;
 pub use filter::RowFilter;

@@ -11,11 +11,11 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::{
-    ChangeKind, Comparer, DiffLocation, DifferenceDetail, Graph, GraphRest, Node, NodeShape,
-    PathSegment, SchemaDifference, classes, line, place, refuses_more,
+    ChangeKind, Comparer, DiffLocation, DifferenceDetail, Envelope, Graph, GraphRest, Node,
+    NodeShape, PathSegment, SchemaDifference, classes, line, place, refuses_more,
 };
 use mcp_revisions_schema::Error;
-use mcp_revisions_schema::model::{Member, Model, Ty, TypeDef};
+use mcp_revisions_schema::model::{Member, MethodKind, Model, Ty, TypeDef};
 use mcp_revisions_schema::pair::StepDirection;
 use mcp_revisions_schema::schema::applied::is_hint;
 
@@ -85,6 +85,41 @@ impl<'g> MemberLimits<'g> {
             objects: graphs.map(objects),
             comparer: RefCell::new(Comparer::of_classes(graphs, compared.classes.clone())),
         }
+    }
+
+    /// Returns whether two messages differ in what stands beside their method and params; each is known by the JSON pointer of
+    /// its schema, the older one first.
+    pub fn messages_differ(&self, pointers: [&str; 2], kind: MethodKind) -> bool {
+        self.differ_beside(
+            pointers,
+            match kind {
+                MethodKind::Notification => Envelope::NOTIFICATION,
+                MethodKind::Request | MethodKind::Input => Envelope::REQUEST,
+            },
+        )
+    }
+
+    /// Does the same as [`messages_differ`](Self::messages_differ) for what stands beside the results of two responses.
+    pub fn responses_differ(&self, pointers: [&str; 2]) -> bool {
+        self.differ_beside(pointers, Envelope::RESPONSE)
+    }
+
+    fn differ_beside(&self, pointers: [&str; 2], envelope: Envelope) -> bool {
+        let object = |side: usize| self.objects[side].get(pointers[side]).copied();
+        let (Some(old), Some(new)) = (object(0), object(1)) else {
+            return false;
+        };
+        let mut comparer = self.comparer.borrow_mut();
+        let site = comparer.message(DiffLocation::default(), envelope.uncompared(), old, new);
+        let site = &comparer.sites[site];
+        // A remark on a message changes nothing of it.
+        let changes = |finding: &SchemaDifference| {
+            !matches!(
+                finding.kind,
+                ChangeKind::Deprecated | ChangeKind::Undeprecated
+            )
+        };
+        !site.edges.is_empty() || site.findings.iter().any(changes)
     }
 
     /// Returns the limits of the target that the source does not have. Source and target are given in the direction of `way`.

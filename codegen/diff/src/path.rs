@@ -156,6 +156,8 @@ pub enum ExchangePart {
     Params,
     /// `result` of a response.
     Result,
+    /// The response as a whole, around its `result`.
+    Response,
     /// `error` of a response.
     Error,
     /// An HTTP header.
@@ -189,6 +191,7 @@ mcp_wire::strings! {
         Message "message";
         Params "params";
         Result "result";
+        Response "response";
         Error "error";
         Header "header";
         Rule "rule";

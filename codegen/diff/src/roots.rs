@@ -1,6 +1,6 @@
 //! The beginnings of wire paths: the messages, results and errors that both sides have.
 
-use super::compare::Comparer;
+use super::compare::{Comparer, Envelope};
 use super::facts;
 use super::graph::NodeId;
 use super::methods::Pairs;
@@ -39,12 +39,19 @@ pub(super) fn of_messages(pairs: &Pairs<'_>, comparer: &mut Comparer<'_>) -> Vec
         add(path, true, site, nodes);
         if o.kind == n.kind && o.kind != MethodKind::Input {
             let envelope = match o.kind {
-                MethodKind::Notification => "JSONRPCNotification",
-                _ => "JSONRPCRequest",
+                MethodKind::Notification => Envelope::NOTIFICATION,
+                _ => Envelope::REQUEST,
             };
             let site = comparer.message(named(nodes), envelope, o.node, n.node);
             let path = WirePath::whole(o.direction, &o.name, ExchangePart::Message);
             add(path, false, site, nodes);
+            if let (Some(o_response), Some(n_response)) = (o.response, n.response) {
+                let nodes = [o_response, n_response];
+                let site =
+                    comparer.message(named(nodes), Envelope::RESPONSE, o_response, n_response);
+                let path = WirePath::whole(o.direction.back(), &o.name, ExchangePart::Response);
+                add(path, false, site, nodes);
+            }
         }
         if let (Some(o_result), Some(n_result)) = (o.result, n.result) {
             let nodes = [o_result, n_result];

@@ -14,7 +14,9 @@ use super::path::{ExchangePart, PathSegment, WirePath};
 use super::row::{self, DiffRow};
 use super::show::{self, View};
 use super::side::ComparedSide;
-use super::site::{DiffLocation, DifferenceDetail, SchemaDifference, SiteId, SpelledBound, place};
+use super::site::{
+    DiffLocation, DifferenceDetail, SchemaDifference, Site, SiteId, SpelledBound, place,
+};
 use super::verdict::{ChangeLevel, ComparedEnd, DirectionVerdict, Verdicts};
 use super::walk::{self, Root, WireWays};
 use super::witness::witness;
@@ -77,10 +79,12 @@ impl DiffRows {
     ) -> bool {
         let graphs = sides.map(|side| &side.graph);
         let (reached, cut) = walk::walk(&comparer.sites, roots);
+        let demands = demands(&comparer.sites, &reached, roots.len());
         for (id, (site, ways)) in comparer.sites.iter().zip(&reached).enumerate() {
             let findings = bounds::joined(&site.findings);
             // A text without any of the others would be as long as they are many, for each of them.
-            let joint = findings.len() <= MOST_JOINT;
+            let joint = findings.len() <= MOST_JOINT
+                && ways.iter().all(|(root, _)| demands[*root] <= MOST_JOINT);
             for (number, finding) in findings.iter().map(AsRef::as_ref).enumerate() {
                 let mut row = DiffRow::new(finding.kind);
                 reach(&mut row, roots, ways, finding);
@@ -176,6 +180,19 @@ fn reach(row: &mut DiffRow, roots: &[Root], ways: &WireWays, finding: &SchemaDif
         paths.sort();
         paths.dedup();
     }
+}
+
+/// Returns how many members must be there on one side only in each of the whole texts that begin at roots.
+fn demands(sites: &[Site], reached: &[WireWays], roots: usize) -> Vec<usize> {
+    let mut demands = vec![0; roots];
+    for (site, ways) in sites.iter().zip(reached) {
+        let is_demand = |finding: &&SchemaDifference| {
+            finding.required.contains(&Some(true)) && finding.required != [Some(true); 2]
+        };
+        let count = site.findings.iter().filter(is_demand).count();
+        ways.iter().for_each(|(root, _)| demands[*root] += count);
+    }
+    demands
 }
 
 /// Returns whether a path lies in the params or the result of an envelope: methods have their own, which are compared one by

@@ -266,7 +266,7 @@ fn planned(
     returned: &[ReturnedFeature<'_>],
     may_be_open: bool,
 ) -> Result<PairPlan, Error> {
-    let (rules, unanswered) = rules.answering(&models.changes, pair);
+    let (rules, unanswered) = (rules.keeping(&models.mistakes)).answering(&models.changes, pair);
     let sides = [old.model, new.model];
     let Planned {
         mut plan,

@@ -73,12 +73,24 @@ type OpenPlans<'p> = Vec<&'p ObjectPlan>;
 /// The path of a row that tells `of_values` of an `enum` does not name them.
 fn end(plan: &PairPlan, path: &WirePath, of_values: bool) -> Option<SortedSet<String>> {
     if path.method == "*" {
-        return Some(one(
-            "runtime: envelopes are read and written by the runtime",
-        ));
+        // What every message has is converted with the messages whose own definitions have it.
+        let wholes = plan.methods.iter().flat_map(|method| {
+            let wholes = [&method.message, &method.response];
+            wholes.into_iter().flatten()
+        });
+        let found = wholes.filter_map(|whole| met(plan, whole, path, of_values));
+        let mut rules: SortedSet<String> = found.flatten().collect();
+        rules.remove(PROVEN);
+        return Some(if rules.is_empty() {
+            one("runtime: envelopes are read and written by the runtime")
+        } else {
+            rules
+        });
     }
     let sender = match path.part {
-        ExchangePart::Result | ExchangePart::Error => MethodSender::from(path.direction.back()),
+        ExchangePart::Result | ExchangePart::Response | ExchangePart::Error => {
+            MethodSender::from(path.direction.back())
+        }
         ExchangePart::Params | ExchangePart::Message => MethodSender::from(path.direction),
         ExchangePart::Header | ExchangePart::Rule => MethodSender::Client,
     };
@@ -89,18 +101,29 @@ fn end(plan: &PairPlan, path: &WirePath, of_values: bool) -> Option<SortedSet<St
     if let (false, Some(apart)) = (method.in_both, &method.apart) {
         return Some(one(&apart.rule));
     }
-    let transfers = match path.part {
-        ExchangePart::Message => &None,
-        ExchangePart::Result => &method.result,
-        _ => &method.params,
-    };
+    let mut parts = method.parts().into_iter();
+    let (_, transfers) = parts.find(|(part, _)| *part == path.part)?;
     let Some(transfers) = transfers else {
+        let is_whole = matches!(path.part, ExchangePart::Message | ExchangePart::Response);
+        if is_whole && !path.trail.members().is_empty() {
+            return None;
+        }
         // Params that one revision has and the other leaves out are an empty object there. A part that cannot be
         // converted is an open question of the plan.
         let place = format!("{} {}", method.name, path.part);
         let is_open = plan.open.iter().any(|decision| decision.place == place);
         return Some(one(if is_open { UNDECIDED } else { PROVEN }));
     };
+    met(plan, transfers, path, of_values)
+}
+
+/// Returns the rules at the end of a path through values that are converted so; `None` if the plan does not lead there.
+fn met(
+    plan: &PairPlan,
+    transfers: &[Transfer; 2],
+    path: &WirePath,
+    of_values: bool,
+) -> Option<SortedSet<String>> {
     let mut found = SortedSet::new();
     let mut reached = false;
     for (way, transfer) in StepDirection::BOTH.into_iter().zip(transfers) {

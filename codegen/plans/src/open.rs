@@ -38,6 +38,8 @@ pub(super) enum ProposedRow {
     Covers([String; 2]),
     /// A `[[rename]]` of a type.
     Rename([String; 2]),
+    /// A `[[rename]]` of a member whose type changed as well, and the hooks that convert its value.
+    Retype([String; 2]),
     /// A `[[rename]]` of a method: it settles what both names leave open.
     RenameMethod([String; 2]),
     /// A `[[method]]` with this action, in TOML, and the way on which the method is missing.
@@ -53,7 +55,23 @@ pub(super) enum ProposedRow {
 pub(super) struct OpenDifferences {
     places: SortedMap<String, SortedSet<OpenDifference>>,
     /// The member that only the other side has and that is like the one at a place, by the way to that side.
-    twins: SortedMap<(String, StepDirection), String>,
+    twins: SortedMap<(String, StepDirection), (String, Likeness)>,
+}
+
+/// The likeness of a member that went and one that came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Likeness {
+    /// The type, and whether it must be there.
+    OfType,
+    /// A word of their names, and whether it must be there.
+    OfName,
+}
+
+/// Returns whether two names in camel case have a word in common.
+pub(super) fn shares_word(one: &str, other: &str) -> bool {
+    let [one, other] = [one, other].map(snake_case);
+    let mut words = one.split('_').filter(|word| !word.is_empty());
+    words.any(|word| other.split('_').any(|other| word == other))
 }
 
 impl OpenDifferences {
@@ -87,15 +105,36 @@ impl OpenDifferences {
     }
 
     /// Adds that a member which goes on a way is like one that only the other side has.
-    pub(super) fn alike(&mut self, place: &str, way: StepDirection, twin: &str) {
-        self.twins.insert((place.to_owned(), way), twin.to_owned());
+    pub(super) fn alike(&mut self, place: &str, way: StepDirection, twin: &str, how: Likeness) {
+        let twin = (twin.to_owned(), how);
+        self.twins.insert((place.to_owned(), way), twin);
+    }
+
+    /// Says of a variant that is open on a way that an entry of a list is left out for it, and proposes the row that says the same.
+    pub(super) fn leaves_out(&mut self, place: &str, way: StepDirection) {
+        let Some(findings) = self.places.get_mut(place) else {
+            return;
+        };
+        let all = std::mem::take(findings).into_iter();
+        let left_out = all.map(|one| match one.way {
+            Some(of) if of == way => OpenDifference {
+                answer: format!(
+                    "{}; an entry of a list is left out, and recorded",
+                    one.answer
+                ),
+                row: ProposedRow::Rule("\"drop\"".to_owned()),
+                ..one
+            },
+            _ => one,
+        });
+        *findings = left_out.collect();
     }
 
     /// Puts one finding in the place of all about members that have another name in the newer revision: those of which each
     /// is the only one like the other, in several types or with a word of their names in common.
     fn rename(&mut self) {
-        let mut owners: SortedMap<[String; 2], Vec<String>> = SortedMap::new();
-        for ((place, _), new) in self
+        let mut owners: SortedMap<([String; 2], Likeness), Vec<String>> = SortedMap::new();
+        for ((place, _), (new, how)) in self
             .twins
             .iter()
             .filter(|((_, way), _)| *way == StepDirection::Up)
@@ -104,18 +143,15 @@ impl OpenDifferences {
                 continue;
             };
             let back = (format!("{owner}.{new}"), StepDirection::Down);
-            if self.twins.get(&back).is_some_and(|twin| twin == old) {
+            if (self.twins.get(&back)).is_some_and(|(twin, other)| twin == old && other == how) {
                 let names = [old.to_owned(), new.clone()];
-                owners.entry(names).or_default().push(owner.to_owned());
+                let of = owners.entry((names, *how)).or_default();
+                of.push(owner.to_owned());
             }
         }
-        for ([old, new], owners) in owners {
-            let [before, after] = [&old, &new].map(|name| snake_case(name));
-            let shares = before
-                .split('_')
-                .any(|word| after.split('_').any(|other| word == other));
+        for (([old, new], how), owners) in owners {
             let at = match &owners[..] {
-                [one] if shares => one.as_str(),
+                [one] if shares_word(&old, &new) => one.as_str(),
                 [_] | [] => continue,
                 _ => "*",
             };
@@ -133,13 +169,12 @@ impl OpenDifferences {
                 of.join(", ")
             );
             let answer = "they are two members: the one is left out, and recorded, and the other is not made of it";
-            self.open(
-                rename[0].clone(),
-                None,
-                open,
-                answer,
-                ProposedRow::Rename(rename),
-            );
+            let place = rename[0].clone();
+            let row = match how {
+                Likeness::OfType => ProposedRow::Rename(rename),
+                Likeness::OfName => ProposedRow::Retype(rename),
+            };
+            self.open(place, None, open, answer, row);
         }
     }
 
@@ -259,6 +294,16 @@ fn settle(
             ProposedRow::Rename([old, new]) => {
                 let [old, new] = [old, new].map(|name| quoted(name));
                 format!("[[rename]]\nold = {old}\nnew = {new}\nreason = \"\"\n")
+            }
+            ProposedRow::Retype([old, new]) => {
+                let [old, new] = [old, new].map(|name| quoted(name));
+                let rename = format!("[[rename]]\nold = {old}\nnew = {new}\nreason = \"\"\n");
+                let hook = |way: &str, at: &str| {
+                    format!(
+                        "\n[[rule]]\nid = \"{id}-{way}\"\nat = {at}\n{way} = {{ custom = \"\" }}\n{tail}"
+                    )
+                };
+                rename + &hook("up", &new) + &hook("down", &old)
             }
             ProposedRow::RenameMethod([old, new]) => {
                 let [old, new] = [old, new].map(|name| quoted(name));

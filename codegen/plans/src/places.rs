@@ -14,25 +14,35 @@ use mcp_revisions_schema::pair::StepDirection;
 #[must_use]
 pub fn places(plan: &PairPlan) -> SortedMap<String, Vec<String>> {
     let mut found = FoundPaths::default();
+    let mut around = FoundPaths::default();
     for method in &plan.methods {
         let asked = method.sender.direction();
         if let Some(apart) = &method.apart {
             let path = WirePath::whole(asked, &method.name, ExchangePart::Message);
             found.add(&apart.rule, path.to_string());
         }
-        for (transfers, direction, part) in [
-            (&method.params, asked, ExchangePart::Params),
-            (&method.result, asked.back(), ExchangePart::Result),
-        ] {
+        for (part, transfers) in method.parts() {
+            let direction = match part {
+                ExchangePart::Result | ExchangePart::Response => asked.back(),
+                _ => asked,
+            };
+            let found = match part {
+                ExchangePart::Message | ExchangePart::Response => &mut around,
+                _ => &mut found,
+            };
             for (way, transfer) in StepDirection::BOTH
                 .into_iter()
-                .zip(transfers.iter().flatten())
+                .zip(transfers.into_iter().flatten())
             {
                 let shown =
                     |trail: Trail| WirePath::new(direction, &method.name, part, trail).to_string();
-                walk(plan, way, transfer, &mut found, &shown);
+                walk(plan, way, transfer, found, &shown);
             }
         }
+    }
+    // A whole message holds its params, which are reached by themselves.
+    for (rule, paths) in around.0 {
+        found.0.entry(rule).or_insert(paths);
     }
     for error in &plan.errors {
         let all = ["*".to_owned()];

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::rules::{Action, MethodAction, RuleFacts, SessionFact};
 use mcp_convert::Adapter;
+use mcp_revisions_diff::ExchangePart;
 use mcp_revisions_schema::decision::Decision;
 use mcp_revisions_schema::model::Rest;
 use mcp_revisions_schema::pair::{MethodSender, RevisionPair, StepDirection};
@@ -284,6 +285,18 @@ pub struct SameMember {
     pub summon: Option<SessionFact>,
     /// The hand-written function that says which items of a list stay.
     pub filter: Option<HookCall>,
+    /// The variants whose items a list goes on without.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A variant that the target lacks, and whose items are left out of a list.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LeftOut {
+    /// The variant of the source.
+    pub variant: String,
+    /// The rule by which an item is lost.
+    pub rule: String,
 }
 
 /// When an unknown member of the source is taken for one that the target names.
@@ -505,8 +518,26 @@ pub struct MethodPlan {
     pub params: Option<[Transfer; 2]>,
     /// The conversions of results up and down, where both have the method, with some.
     pub result: Option<[Transfer; 2]>,
+    /// The conversions of whole messages up and down, where both have the method and differ beside its params.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<[Transfer; 2]>,
+    /// The conversions of whole responses up and down, where both have one and differ beside its result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response: Option<[Transfer; 2]>,
     /// The fate of a method that the other revision lacks, or understands otherwise.
     pub apart: Option<Apart>,
+}
+
+impl MethodPlan {
+    /// Returns the part of an exchange, each with its conversions up and down: those around params and results last.
+    pub fn parts(&self) -> [(ExchangePart, Option<&[Transfer; 2]>); 4] {
+        [
+            (ExchangePart::Params, self.params.as_ref()),
+            (ExchangePart::Result, self.result.as_ref()),
+            (ExchangePart::Message, self.message.as_ref()),
+            (ExchangePart::Response, self.response.as_ref()),
+        ]
+    }
 }
 
 /// The fate of a method that the other revision lacks, or understands otherwise.

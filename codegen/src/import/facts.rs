@@ -6,8 +6,9 @@ use super::SpecDirectory;
 use super::sheet::{self, SheetEntry, TextEdit};
 use mcp_revisions_schema::spec::range::Order;
 use mcp_revisions_schema::spec::rules::RuleFile;
-use mcp_revisions_schema::spec::{DOCS, REVISIONS};
+use mcp_revisions_schema::spec::{DOCS, REVISIONS, schema_name};
 use mcp_revisions_schema::{Error, SpecDiagnostic};
+use serde_json::Value;
 
 /// The name of a fact, as it is written on the command line and in `revisions.toml`: `errors/header/Accept`.
 pub type Fact = String;
@@ -44,7 +45,10 @@ impl SpecDirectory {
     /// # Errors
     /// A file that is not TOML.
     pub fn facts(&self, id: &str) -> Result<Vec<Fact>, Error> {
-        let held = self.held(&self.order()?.0, id)?;
+        let mut held = self.held(&self.order()?.0, id)?;
+        let schema = self.text(&schema_name(id));
+        // Doc lines of a definition that is gone say nothing of the revision.
+        held.retain(|one| !one.is_of_lines() || one.is_defined_in(schema));
         let mut facts: Vec<Fact> = held.into_iter().map(|held| held.fact).collect();
         facts.dedup();
         Ok(facts)
@@ -164,6 +168,13 @@ impl RangedRow {
             until,
             entries: vec![entry],
         })
+    }
+
+    /// Returns whether the canonical text of a schema has the definition that lines are about.
+    fn is_defined_in(&self, schema: &str) -> bool {
+        let place = self.fact.split_once('/').map_or("", |(_, place)| place);
+        let name = place.split('.').next().unwrap_or(place);
+        schema.contains(&format!("\n    {}: ", Value::from(name)))
     }
 
     fn is_of_lines(&self) -> bool {

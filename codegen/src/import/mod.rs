@@ -19,11 +19,13 @@ pub use directory::SpecDirectory;
 pub use facts::{Fact, Left};
 use facts::{FactChange, RangedRow};
 pub use gaps::SpecGaps;
+use mcp_revisions_schema::spec::extensions::{FACTS, FOLDER};
 use mcp_revisions_schema::spec::range::Order;
 use mcp_revisions_schema::spec::revisions::{self, Lifecycle, RevisionRow, RevisionStage};
 use mcp_revisions_schema::spec::rules::RuleFile;
 use mcp_revisions_schema::spec::{ERRATA, REVISIONS, canonical, errata, schema_name};
 use mcp_revisions_schema::{Error, SpecDiagnostic};
+use serde_json::Value;
 pub use verify::{Verified, verify};
 
 pub use extension::{ExtensionOptions, ImportedExtension};
@@ -74,8 +76,12 @@ pub struct Imported {
     pub definitions: usize,
     /// SHA-256 of the upstream file.
     pub sha256: String,
+    /// SHA-256 of this file, where the published one is on record with another and has the same schema.
+    pub respelled: Option<String>,
     /// Number of errata.
     pub errata: usize,
+    /// The extensions whose feature its core has again, by their folders: `[later-core]` of each says so now.
+    pub taken_back: Vec<String>,
     /// The revision after it whose own facts begin with it now.
     pub from: Option<String>,
     /// The facts that hold for it by a range, to be confirmed.
@@ -113,6 +119,15 @@ impl SpecDirectory {
         let list = directory.list()?;
         let rows = revisions::read(&list)?;
         let row = rows.iter().find(|row| row.id() == id);
+        let schema = canonical::to_text(&upstream.canonical);
+        let name = schema_name(id);
+        let schema_changed = directory.files.get(&name) != Some(&schema);
+        // The digest of a release is that of the published file, and not of another spelling of it.
+        let on_record = row.filter(|row| !row.is_draft() && !schema_changed);
+        let recorded = on_record
+            .map(|row| row.sha256())
+            .filter(|digest| !digest.is_empty());
+        let digest = recorded.unwrap_or(&upstream.sha256).to_owned();
         let new_list = match row {
             Some(row) => {
                 keeps_its_facts(row, options)?;
@@ -122,7 +137,7 @@ impl SpecDirectory {
                     ("lifecycle", &lifecycle),
                     ("source", &options.source),
                     ("reference", &options.reference),
-                    ("sha256", &Some(upstream.sha256.clone())),
+                    ("sha256", &Some(digest.clone())),
                 ];
                 let moves = |(key, _): &(&str, &Option<String>)| row.is_draft() || *key == "sha256";
                 list::with_facts(&list, row, facts.into_iter().filter(moves))?
@@ -131,9 +146,6 @@ impl SpecDirectory {
         };
         directory.files.insert(REVISIONS.to_owned(), new_list);
         let new_rows = revisions::read(&directory.list()?)?;
-        let schema = canonical::to_text(&upstream.canonical);
-        let name = schema_name(id);
-        let schema_changed = directory.files.get(&name) != Some(&schema);
         let from = source(directory, &new_rows, row.is_none(), &schema, options)?;
         directory.files.insert(name, schema);
 
@@ -149,8 +161,10 @@ impl SpecDirectory {
         };
         let mut held = Vec::new();
         let (mut ended, mut displaced) = (Vec::new(), Vec::new());
+        let mut taken_back = Vec::new();
         if row.is_none() {
             import.begin(from.as_deref())?;
+            taken_back = import.taken_back(&upstream.canonical)?;
             displaced = import.displaced();
             ended = import.ended()?;
             import.settle()?;
@@ -174,9 +188,11 @@ impl SpecDirectory {
             added: row.is_none(),
             schema_changed,
             definitions: canonical::definitions(&upstream.canonical).count(),
-            sha256: upstream.sha256.clone(),
+            respelled: (digest != upstream.sha256).then(|| upstream.sha256.clone()),
+            sha256: digest,
             errata,
             from,
+            taken_back,
             held,
             left,
             ended,
@@ -209,6 +225,45 @@ impl RevisionImport<'_> {
             .filter(|held| held.since == from)
             .map(|held| (held, FactChange::Begins(self.id.to_owned())));
         self.directory.change(begins.collect())
+    }
+
+    /// Writes into the facts of each extension whose methods it has all in its core that it is the later core, unless they name
+    /// one; returns their folders.
+    fn taken_back(&mut self, schema: &Value) -> Result<Vec<String>, Error> {
+        let has = |method: &str| {
+            canonical::definitions(schema)
+                .any(|(_, of)| of["properties"]["method"]["const"] == method)
+        };
+        let is_later = |id: &str| self.order.at(id) < self.order.at(self.id);
+        let mut taken = Vec::new();
+        let prefix = format!("{FOLDER}/");
+        let folders = self.directory.files.keys().filter_map(|file| {
+            let folder = file
+                .strip_prefix(&prefix)?
+                .strip_suffix(&format!("/{FACTS}"))?;
+            Some((file.clone(), folder.to_owned()))
+        });
+        for (file, folder) in folders.collect::<Vec<_>>() {
+            let entries = self.directory.entries(&file)?;
+            let of = |table: &str, key: &str| -> Vec<&str> {
+                let rows = entries.iter().filter(|entry| entry.table == [table]);
+                rows.filter_map(|entry| entry.text_of(key)).collect()
+            };
+            let methods = of("method", "name");
+            let is_named = entries.iter().any(|entry| entry.table == ["later-core"]);
+            let rests_below = of("state", "revision").into_iter().all(is_later);
+            if is_named || !rests_below || methods.is_empty() || !methods.into_iter().all(has) {
+                continue;
+            }
+            let id = sheet::quoted(self.id);
+            let text = self.directory.text(&file);
+            let text = format!(
+                "{text}\n# The core that has the feature again.\n[later-core]\nrevision = {id}\n"
+            );
+            self.directory.files.insert(file, text);
+            taken.push(folder);
+        }
+        Ok(taken)
     }
 
     /// Returns the rules between two revisions that it stands between, which are looked at no more.

@@ -31,7 +31,7 @@ pub struct Verified {
     pub errata: usize,
     /// The schemas were compared with upstream files.
     pub upstream: bool,
-    /// The drafts whose upstream file is another one by now, and that were not compared with it.
+    /// The drafts whose upstream file is another one by now, and the candidates that have none any more: not compared.
     pub moved_on: Vec<String>,
 }
 
@@ -162,8 +162,8 @@ fn unlike(
     })
 }
 
-/// Returns the differences of a schema from upstream's; `None` for a draft that upstream had on another day: it changes there
-/// at any time, and here when it is imported.
+/// Returns the differences of a schema from upstream's; `None` for a draft that upstream had on another day, since it changes there at
+/// any time, and here when it is imported, and for a candidate whose folder went with its release.
 fn as_upstream(
     directory: &SpecDirectory,
     row: &RevisionRow,
@@ -175,6 +175,9 @@ fn as_upstream(
     let upstream = match UpstreamFile::read(&path) {
         Ok(upstream) => upstream,
         Err(Error::Io { cause, .. }) if cause.kind() == ErrorKind::NotFound => {
+            if row.status == RevisionStage::Candidate {
+                return None;
+            }
             let problem = format!("revision `{id}` has no upstream file");
             return Some(vec![Error::file(place, problem, "", "")]);
         }

@@ -15,6 +15,7 @@ use crate::registry::VERSION;
 use crate::registry::features::{self, Feature};
 use mcp_convert::Adapter;
 use mcp_revisions_plans::OneOrMany;
+use mcp_revisions_plans::effect::target;
 use mcp_revisions_plans::plan::{
     Apart, Arm, ConversionBody, MethodPlan, PairEnd, PairPlan, PlannedConversion,
 };
@@ -206,6 +207,7 @@ pub(super) fn pair(plan: &PairPlan, file: &str) -> Result<String, Error> {
         Some(quote!(MethodStep { method: #name, direction: #sender, stays_the_other_way: #stays, rule: #rule, up: #up, down: #down },))
     }).collect();
     let renamed: Vec<_> = plan.methods.iter().filter_map(renamed).collect();
+    let wholes: Vec<_> = plan.methods.iter().flat_map(wholes).collect();
     // The narrowest first: a code before a range, some methods before all.
     let mut errors: Vec<_> = plan.errors.iter().collect();
     errors.sort_by_key(|row| {
@@ -228,6 +230,7 @@ pub(super) fn pair(plan: &PairPlan, file: &str) -> Result<String, Error> {
             alike: &[#(#alike),*],
             methods: &[#(#methods)*],
             renamed: &[#(#renamed)*],
+            wholes: &[#(#wholes)*],
             errors: &[#(#error_rows)*],
             instead: &[#(#instead)*],
             open_results: #open,
@@ -240,12 +243,14 @@ pub(super) fn pair(plan: &PairPlan, file: &str) -> Result<String, Error> {
     let adapter = uses(quote!(mcp_convert), &["Adapter"]);
     let tables = [
         "Pair",
+        "Part",
         "ErrorFate",
         "ErrorStep",
         "MethodFate",
         "MethodStep",
         "OpenResults",
         "RenamedMethod",
+        "WholeMessage",
     ];
     let tables = uses(quote!(mcp_convert::dynamic), &tables);
     let direction = uses(quote!(mcp_wire), &["Direction"]);
@@ -346,6 +351,19 @@ fn renamed(method: &MethodPlan) -> Option<TokenStream> {
     let (old, new) = (method.was.as_ref()?, &method.name);
     let direction = direction(method.sender);
     Some(quote!(RenamedMethod { direction: #direction, old: #old, new: #new },))
+}
+
+/// Returns the message of a method and the response to it, as far as they are converted as wholes.
+fn wholes(method: &MethodPlan) -> Vec<TokenStream> {
+    let (name, direction) = (&method.name, direction(method.sender));
+    let parts = [("Params", &method.message), ("Result", &method.response)];
+    let rows = parts.into_iter().filter_map(|(part, transfers)| {
+        let [up, _] = transfers.as_ref()?;
+        let (old, new) = target(up)?;
+        let (part, old, new) = (format_ident!("{part}"), old.name(), new.name());
+        Some(quote!(WholeMessage { method: #name, direction: #direction, part: Part::#part, old: #old, new: #new },))
+    });
+    rows.collect()
 }
 
 fn direction(sender: MethodSender) -> TokenStream {

@@ -28,6 +28,7 @@ mod returned_feature;
 mod rules_bite;
 mod scratch;
 mod section;
+mod shims_asked;
 mod shims_cover;
 mod shims_draft;
 mod shims_limits;

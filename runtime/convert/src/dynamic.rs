@@ -19,7 +19,7 @@ use plan::{ConversionPlans, PlanKind};
 
 pub use tables::{
     Convert, ErrorFate, ErrorStep, Lossy, MethodFate, MethodStep, OpenResults, Pair, RenamedMethod,
-    RevisionTables, TypeStep,
+    RevisionTables, TypeStep, WholeMessage,
 };
 
 /// Returns the end of a conversion that was given a value of another type.

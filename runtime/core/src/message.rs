@@ -127,11 +127,66 @@ pub(crate) fn convert_one(
             Err(unclear)
         };
     }
-    let members: Extra = mcp_wire::from_str(message.text)?;
-    let text = message.params.map_or("{}", Raw::text);
-    let (params, losses) = convert_member(method, Part::Params, text, route, context)?;
-    let name = name_at(route, route.to, method, context);
-    Ok((called(members, name, params), losses))
+    convert_parts(message.text, (method, Part::Params), route, context)
+}
+
+/// Converts the params or the result of a message, and the message as a whole by each step that does so.
+fn convert_parts(
+    text: &str,
+    (method, part): (&str, Part),
+    route: &Route,
+    context: &MessageContext<'_>,
+) -> Conversion<Json> {
+    let sender = sender(route, method, context)?;
+    let mut steps = route.steps();
+    let whole = steps.find_map(|ends| {
+        let (pair, _) = route.step(ends)?;
+        let name = name_at(route, ends.0, method, context);
+        let is_up = ends.0 < ends.1;
+        Some((pair.whole(name, sender, part, is_up)?, name, ends))
+    });
+    let Some((whole, name, (before, after))) = whole else {
+        return convert_part(text, (method, part), route, context);
+    };
+    let to_it = route.between_places(route.from, before);
+    let (json, mut losses) = convert_part(text, (method, part), &to_it, context)?;
+    let by_it = route.between_places(before, after);
+    // The step may end a message of this method, whatever it says.
+    convert_part(json.text(), (name, part), &by_it, context)?;
+    let cx = context.conversion.clone();
+    let (json, more) = by_it.convert_until(Subject::Type(whole), after, json.text(), cx)?;
+    losses.extend(more);
+    let from_it = route.between_places(after, route.to);
+    let name = name_at(&by_it, after, name, context);
+    let (json, more) = convert_parts(json.text(), (name, part), &from_it, context)?;
+    losses.extend(more);
+    Ok((json, losses))
+}
+
+/// Converts the params or the result of a message on a way without a step that converts the message as a whole.
+fn convert_part(
+    text: &str,
+    (method, part): (&str, Part),
+    route: &Route,
+    context: &MessageContext<'_>,
+) -> Conversion<Json> {
+    if route.is_untouched() {
+        return Ok((Json::from_text(text)?, Vec::new()));
+    }
+    let mut members: Extra = mcp_wire::from_str(text)?;
+    let (name, none) = match part {
+        Part::Params => ("params", "{}"),
+        Part::Result => ("result", "null"),
+    };
+    let given = members.get(name).cloned();
+    let text = given.as_ref().map_or(none, Json::text);
+    let (converted, losses) = convert_member(method, part, text, route, context)?;
+    if part == Part::Params {
+        let name = name_at(route, route.to, method, context);
+        return Ok((called(members, name, converted), losses));
+    }
+    members.insert(name, converted);
+    Ok((Json::of(&members), losses))
 }
 
 /// Converts the result or the error that answers a method.
@@ -142,12 +197,10 @@ fn convert_answer(
     context: &MessageContext<'_>,
 ) -> Conversion<Json> {
     check_answered(route, method)?;
-    let mut members: Extra = mcp_wire::from_str(message.text)?;
-    if let Some(result) = message.result {
-        let (result, losses) = convert_member(method, Part::Result, result.text(), route, context)?;
-        members.insert("result", result);
-        return Ok((Json::of(&members), losses));
+    if message.result.is_some() {
+        return convert_parts(message.text, (method, Part::Result), route, context);
     }
+    let mut members: Extra = mcp_wire::from_str(message.text)?;
     if message.id.is_none() {
         members.remove("id");
     }
@@ -366,5 +419,89 @@ pub(crate) fn sender(
             Err(ConversionError::UnknownSender(method.to_owned()))
         }
         _ => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test says what it found and stops")]
+
+    use mcp_convert::dynamic::{Convert, Pair, TypeStep, WholeMessage};
+    use mcp_revisions_tables::types::v2026_07_28::ListToolsRequest;
+    use mcp_revisions_tables::values::TABLES;
+    use mcp_revisions_tables::{Revision, Tables, methods};
+
+    use super::*;
+
+    /// A conversion that puts a member beside the params, as a newer revision may ask for one.
+    fn with_priority(mut request: ListToolsRequest) -> ListToolsRequest {
+        request.extra.insert("priority", Json::of(&7));
+        request
+    }
+
+    #[test]
+    fn a_step_that_converts_a_message_as_a_whole_sees_what_stands_beside_its_params() {
+        let latest = Revision::V2026_07_28;
+        let mut all = TABLES.revisions.iter();
+        let row = all.find(|row| row.id == latest.id()).unwrap();
+        let mut methods = row.methods.iter();
+        let method = methods.find(|row| row.name == methods::TOOLS_LIST).unwrap();
+        let params = row.type_named(method.params.unwrap()).unwrap().rust_name;
+        let step = |ty: &'static str, run: Option<&'static dyn Convert>| TypeStep {
+            from: ty,
+            to: ty,
+            run,
+        };
+        let run: fn(ListToolsRequest) -> ListToolsRequest = with_priority;
+        let up = vec![
+            step(params, None),
+            step(method.message, Some(Box::leak(Box::new(run)))),
+        ];
+        // As if the revision after it were alike but for that member.
+        let pair = |wholes: &'static [WholeMessage], up: Vec<TypeStep>| Pair {
+            old: "older",
+            new: "newer",
+            up_step: "older..newer",
+            down_step: "newer..older",
+            up: Vec::leak(up),
+            down: &[],
+            alike: &[],
+            methods: &[],
+            renamed: &[],
+            wholes,
+            errors: &[],
+            instead: &[],
+            open_results: None,
+            rules: &[],
+        };
+        let whole = WholeMessage {
+            method: methods::TOOLS_LIST,
+            direction: Direction::ClientToServer,
+            part: Part::Params,
+            old: method.message,
+            new: method.message,
+        };
+        let pairs = vec![
+            pair(&[], vec![step(params, None)]),
+            pair(Vec::leak(vec![whole]), up),
+            pair(&[], vec![step(params, None)]),
+        ];
+        let tables = Tables::new(Vec::leak(vec![*row; 4]), Vec::leak(pairs));
+        let tables: &'static Tables = Box::leak(Box::new(tables));
+        let text = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}},"cursor":"c"}}"#;
+        let converted = |from: usize, to: usize| {
+            let route = Route::by_tables(tables, latest, (from, to));
+            let messages = read_messages(text).unwrap();
+            let message = messages.all[0].as_ref().unwrap();
+            convert_one(message, &route, &MessageContext::default()).unwrap()
+        };
+        for (from, to, priority) in [(0, 1, None), (1, 2, Some("7")), (0, 3, Some("7"))] {
+            let (json, losses) = converted(from, to);
+            let found = json.get("priority").map(|it| it.text().to_owned());
+            assert_eq!(found.as_deref(), priority, "{from}..{to}");
+            let cursor = json.get("params").and_then(|params| params.get("cursor"));
+            assert_eq!(cursor.unwrap().text(), "\"c\"", "{from}..{to}");
+            assert!(losses.is_empty(), "{losses:?}");
+        }
     }
 }

@@ -120,6 +120,26 @@ impl Route {
         })
     }
 
+    #[cfg(test)]
+    pub(crate) fn by_tables(
+        tables: &'static Tables,
+        of: mcp_revisions_tables::Revision,
+        (from, to): (usize, usize),
+    ) -> Self {
+        let ends = [Protocol::Revision(of); 2];
+        Self {
+            tables,
+            ends,
+            from,
+            to,
+        }
+    }
+
+    /// Returns the part of the way between two of its places.
+    pub(crate) fn between_places(self, from: usize, to: usize) -> Self {
+        Self { from, to, ..self }
+    }
+
     /// Returns the protocol where it begins.
     pub(crate) fn beginning(&self) -> Protocol {
         self.ends[0]

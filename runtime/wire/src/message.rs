@@ -79,7 +79,8 @@ macro_rules! method {
         impl $crate::NotificationMethod for $name {}
     };
     (@all $name:ident $method:literal $need:ident $params:ty) => {
-        #[doc = ::core::concat!("The method `", $method, "`.")]
+        // The name is a text of a schema, and no doc line: rustdoc would run what it holds.
+        /// A method, by the name in its `METHOD`.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum $name {}
 

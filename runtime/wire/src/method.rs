@@ -324,9 +324,9 @@ impl TypeInfo {
     /// Reads a text as the type and writes it again.
     ///
     /// # Errors
-    /// As [`from_str`](crate::from_str).
+    /// As [`read_framed`](Self::read_framed).
     pub fn round_trip(&self, text: &str) -> Result<String, Error> {
-        let value = self.read(text)?;
+        let (value, _) = self.read_framed(text)?;
         // What was read here is of the type.
         Ok(self.written(&value, Writer::new()).unwrap_or_default())
     }

@@ -50,6 +50,7 @@ const fn pair(methods: &'static [MethodStep]) -> Pair {
             old: "things/ask",
             new: "things/query",
         }],
+        wholes: &[],
         errors: &[],
         instead: &[],
         open_results: None,

@@ -12,7 +12,7 @@ use super::peers::{Installed, InteropRole, Mode};
 use crate::process::{Built, RunningProcess};
 use crate::replicas::{Balancer, RedisServer};
 
-/// How long a conversation may take.
+/// The time that a conversation may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The examples of the runtime.
@@ -21,9 +21,9 @@ pub(super) struct Examples {
     http_server: PathBuf,
     stdio_client: PathBuf,
     replica: PathBuf,
-    /// What replicas share, if servers over HTTP are several replicas behind haproxy.
+    /// The store that replicas share, if servers over HTTP are several replicas behind haproxy.
     shared: Option<RedisServer>,
-    /// Where peers are installed.
+    /// The folder in which peers are installed.
     pub(super) folder: PathBuf,
 }
 

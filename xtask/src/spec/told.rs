@@ -14,6 +14,18 @@ pub(super) fn imported(imported: &Imported) -> String {
         "{revision}: {what}, {} definitions, {} errata, sha256 {}\n",
         imported.definitions, imported.errata, imported.sha256
     );
+    if let Some(respelled) = &imported.respelled {
+        let _ = writeln!(
+            text,
+            "\nthe file has the same schema, spelled otherwise (sha256 {respelled}): the digest on record stays; if upstream spells it so now, take `sha256` out of its row and import again"
+        );
+    }
+    for folder in &imported.taken_back {
+        let _ = writeln!(
+            text,
+            "\nits core has all methods of the extension `{folder}`, which names it in [later-core] now: messages are converted by way of the extension"
+        );
+    }
     if let Some(from) = &imported.from {
         let _ = writeln!(text, "\nwhat began with {from} begins with {revision}");
     }

@@ -111,7 +111,8 @@ fn likeness(diff: &Diff, row: &DiffRow) -> Vec<String> {
                 ExchangePart::Header
                 | ExchangePart::Rule
                 | ExchangePart::Error
-                | ExchangePart::Message,
+                | ExchangePart::Message
+                | ExchangePart::Response,
             ),
         ) => {
             key.push(row.fingerprint.clone());

@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::super::open::{ProposedRow, UNDECIDED};
+use super::super::open::{Likeness, ProposedRow, UNDECIDED};
 use super::super::plan::{
     Adoption, DroppedPlan, Missing, Recast, SameMember, SettledPlan, SourceValue, Transfer,
     ValueSource,
 };
 use super::super::rules::{Action, Offer, SessionFact};
 use super::words::{self, MAX_WITHIN};
-use super::{PairEnd, Planner, Reject, hook};
+use super::{PairEnd, Planner, Reject, hook, rejection};
 use mcp_revisions_diff::refused_by;
 use mcp_revisions_schema::model::{Given, InitialValue, Member, Model, Presence, Ty};
 
@@ -118,6 +118,7 @@ impl<'m> Planner<'m> {
             prune,
             summon,
             filter,
+            left_out: Vec::new(),
         })
     }
 
@@ -353,7 +354,18 @@ impl<'m> Planner<'m> {
             .unwrap_or_default();
         let open = format!("{now} has no such member; it is {ty}, {presence} in {before}{hint}");
         if let Some(twin) = alike {
-            self.found.alike(place, self.way, twin);
+            self.found.alike(place, self.way, twin, Likeness::OfType);
+        }
+        let owner = place.split('.').next().unwrap_or(place);
+        if self.rules.is_refused_without(owner, &source.wire) {
+            let error = self.refusal(&format!("`{}`", source.wire));
+            self.finds(
+                place,
+                &open,
+                "a message with it is refused",
+                &rejection(&error),
+            );
+            return plan(UNDECIDED, Action::Reject(error), false);
         }
         // The way back fills in the default again, so the proposed row records only another value.
         let default = words::default(self.from, source);

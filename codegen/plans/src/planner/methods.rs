@@ -1,13 +1,14 @@
 //! The methods of both revisions, and the fate of the others and of error codes.
 
 use super::super::open::{OpenDifferences, ProposedRow, UNDECIDED};
-use super::super::plan::{Apart, MethodPlan};
+use super::super::plan::{Apart, MethodPlan, PairEnd, Transfer};
 use super::super::rules::{CodeRange, ErrorRule, ErrorRuleFate, MethodAction, PairRules, Reject};
 use super::{PairSide, Planner, REFUSED, rejection};
 use mcp_revisions_schema::Error;
-use mcp_revisions_schema::model::{Direction, MethodKind, Model, ModelMethod, Ty};
+use mcp_revisions_schema::model::{Direction, MethodKind, Model, ModelMethod, Ty, TypeDef};
 use mcp_revisions_schema::pair::{MethodSender, StepDirection};
 use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
+use mcp_revisions_schema::spec::roles;
 
 /// Matches the methods of both by name, or by the row that says that they are one under two names: a request that
 /// became an embedded one is the same method.
@@ -38,6 +39,8 @@ pub(super) fn methods(
             in_both: false,
             params: None,
             result: None,
+            message: None,
+            response: None,
             apart: None,
         };
         match (olds.get(key), news.get(key)) {
@@ -64,6 +67,9 @@ pub(super) fn methods(
                 plan.in_both = true;
                 plan.params = both(&a.params, &b.params, "params");
                 plan.result = both(&a.result, &b.result, "result");
+                if a.kind == b.kind && a.kind != MethodKind::Input {
+                    [plan.message, plan.response] = wholes([old.model, new.model], [a, b], ways);
+                }
                 plan.apart = rules.method_apart(name, sender).map(|(_, rule)| Apart {
                     rule: rule.id.clone(),
                     up: rule.up.clone(),
@@ -101,21 +107,26 @@ pub(super) fn methods(
                         } else {
                             ("it ends here", "\"drop\"".to_owned(), MethodAction::Drop)
                         };
-                        let row = match moved.iter().find(|(_, names)| names.contains(name)) {
-                            Some((of, names)) if of == direction => {
-                                ProposedRow::RenameMethod(names.clone())
+                        let mut of_side = moved.iter().filter(|(of, _)| of == direction);
+                        match of_side.find(|(_, names)| names.contains(name)) {
+                            // Both names are one question, which the older one asks.
+                            Some((_, names)) => {
+                                let [old, new] = names;
+                                let open =
+                                    format!("`{old}` is gone, and `{new}` came, which is like it");
+                                let row = ProposedRow::RenameMethod(names.clone());
+                                found.open(old.clone(), None, open, answer, row);
                             }
-                            _ => ProposedRow::Method(
-                                sender,
-                                if is_old {
+                            None => {
+                                let way = if is_old {
                                     StepDirection::Up
                                 } else {
                                     StepDirection::Down
-                                },
-                                row,
-                            ),
-                        };
-                        found.open(name.clone(), None, open, answer, row);
+                                };
+                                let row = ProposedRow::Method(sender, way, row);
+                                found.open(name.clone(), None, open, answer, row);
+                            }
+                        }
                         (UNDECIDED.to_owned(), action)
                     }
                 };
@@ -129,6 +140,35 @@ pub(super) fn methods(
         plans.push(plan);
     }
     plans
+}
+
+/// Plans the conversions of a message and of its response as wholes, where the schemas differ beside params and result.
+fn wholes(
+    models: [&Model; 2],
+    methods: [&ModelMethod; 2],
+    ways: &mut [Planner<'_>; 2],
+) -> [Option<[Transfer; 2]>; 2] {
+    let messages = [0, 1].map(|side: usize| models[side].get(&methods[side].message));
+    let responses = [0, 1].map(|side: usize| {
+        let request = messages[side]?.definition.as_deref()?;
+        models[side].definition(&roles::response(roles::stem(request)))
+    });
+    let whole = |defs: [Option<&TypeDef>; 2], ways: &mut [Planner<'_>; 2], is_response: bool| {
+        let [Some(old), Some(new)] = defs else {
+            return None;
+        };
+        let pointers = [old, new].map(|def| def.pointer.as_str());
+        let limits = ways[0].limits?;
+        let differ = if is_response {
+            limits.responses_differ(pointers)
+        } else {
+            limits.messages_differ(pointers, methods[0].kind)
+        };
+        let [old, new] = [old, new].map(|def| PairEnd::Type(def.name.clone()));
+        let [up, down] = ways;
+        differ.then(|| [up.call(old.clone(), new.clone()), down.call(new, old)])
+    };
+    [whole(messages, ways, false), whole(responses, ways, true)]
 }
 
 type Methods = SortedMap<(String, Direction), ModelMethod>;

@@ -2,6 +2,7 @@
 
 mod alternatives;
 mod entries;
+mod lists;
 mod members;
 mod methods;
 mod objects;
@@ -121,6 +122,7 @@ pub fn plan_compared(
     }
     let [mut up, mut down] = ways.map(|mut way| {
         way.run();
+        way.leave_out();
         found.extend(way.found);
         errors.extend(way.unsupported);
         way.done
@@ -361,7 +363,11 @@ impl<'m> Planner<'m> {
 
     /// Returns a type that became one of another shape: its text is read again where no rule could have a say in it.
     fn recast(&mut self, from: &TypeDef, to: &str) -> ConversionBody {
-        let open = format!("it became `{to}`");
+        let shapes = [Some(&from.shape), self.to.shape(to)].map(|shape| shape.map(words::shape));
+        let open = match shapes {
+            [Some(old), Some(new)] if old != new => format!("it was {old}, and is {new}"),
+            _ => format!("it became `{to}`"),
+        };
         let plain = |model: &Model, name: &str| words::is_plain(model, &Ty::Named(name.to_owned()));
         if plain(self.from, &from.name) && plain(self.to, to) {
             // A newtype around the same scalar is the same text.
@@ -372,6 +378,10 @@ impl<'m> Planner<'m> {
             return match scalars {
                 (Some(Ty::String), Some(Ty::String)) => ConversionBody::Text,
                 (Some(a), Some(b)) if a == b => ConversionBody::Reread,
+                // A value of a list of strings is one.
+                (None, Some(Ty::String)) if matches!(from.shape, Shape::StringEnum(_)) => {
+                    ConversionBody::Reread
+                }
                 _ => {
                     let answer = "the value is read again, and refused if it does not fit";
                     self.finds(&from.doc_key, &open, answer, "{ custom = \"\" }");

@@ -1,6 +1,6 @@
 //! The plan of an object's members, and of those without a name in the schema.
 
-use super::super::open::{ProposedRow, UNDECIDED};
+use super::super::open::{Likeness, ProposedRow, UNDECIDED, shares_word};
 use super::super::plan::{
     Adoption, AlternativesPlan, ConversionBody, FieldPlan, Fitted, HookCall, MemberMoves,
     ObjectPlan, RestPlan, ValueSource,
@@ -8,8 +8,9 @@ use super::super::plan::{
 use super::super::rules::Action;
 use super::{Planner, hook};
 use mcp_revisions_diff::{Limit, is_text};
-use mcp_revisions_schema::model::{Member, ObjectShape, Presence, Rest, Ty, TypeDef};
+use mcp_revisions_schema::model::{Member, Model, ObjectShape, Presence, Rest, Shape, Ty, TypeDef};
 use mcp_revisions_schema::pair::StepDirection;
+use mcp_revisions_schema::sorted::SortedSet;
 
 impl<'m> Planner<'m> {
     pub(super) fn object(
@@ -107,6 +108,9 @@ impl<'m> Planner<'m> {
                     });
                 let twin = alike.next().xor(alike.next()).map(|new| new.wire.as_str());
                 let place = format!("{from_key}.{}", source.wire);
+                if let (None, Some(new)) = (twin, renewed(source, from, to)) {
+                    self.found.alike(&place, self.way, new, Likeness::OfName);
+                }
                 let mut gone = self.gone_member(source, &place, twin);
                 // The way back does not take it for its own again, as it takes no unknown member of that name.
                 let is_optional = source.presence == Presence::Optional;
@@ -126,6 +130,11 @@ impl<'m> Planner<'m> {
             moves.entries.len(),
         ] != [0; 3];
         let rest = self.rest(&from.rest, &to.rest, from_key);
+        // A union must not take the target for a variant that the source's union did not know by such a member.
+        let [before, now] = [(self.from, from_def, from), (self.to, to_def, to)]
+            .map(|(model, def, object)| misleading(model, def, object));
+        let is_new = |name: &&str| !before.contains(name) && from.member(name).is_none();
+        foreign.extend(now.into_iter().filter(is_new).map(str::to_owned));
         if from.rest == Rest::Closed {
             foreign.clear();
         }
@@ -258,4 +267,34 @@ impl<'m> Planner<'m> {
 /// Returns the name of a type in rule files.
 fn key(def: Option<&TypeDef>) -> &str {
     def.map_or("", |def| &def.doc_key)
+}
+
+/// Returns the unknown members by which unions would take an object of a type for another of their variants.
+fn misleading<'m>(
+    model: &'m Model,
+    def: Option<&TypeDef>,
+    object: &ObjectShape,
+) -> SortedSet<&'m str> {
+    let unions = model.types.values().filter_map(|def| match &def.shape {
+        Shape::Union(union) => Some(union),
+        _ => None,
+    });
+    let name = def.map(|def| def.name.as_str());
+    let of_it = unions.filter(|union| union.types().any(|ty| name.is_some() && ty.name() == name));
+    of_it
+        .flat_map(|union| union.plan.misleading_members(object))
+        .collect()
+}
+
+/// Returns the only member that came whose name has a word in common with one that goes, the only one that goes with such a word.
+fn renewed<'m>(source: &Member, from: &ObjectShape, to: &'m ObjectShape) -> Option<&'m str> {
+    let is_constant = |member: &Member| matches!(member.presence, Presence::Constant(_));
+    let gone = |member: &&Member| to.member(&member.wire).is_none() && !is_constant(member);
+    let came = |member: &&Member| from.member(&member.wire).is_none() && !is_constant(member);
+    let mut near = (to.members.iter().filter(came))
+        .filter(|new| new.presence == source.presence && shares_word(&source.wire, &new.wire));
+    let new = near.next().xor(near.next())?;
+    let mut others = from.members.iter().filter(gone);
+    let is_only = !others.any(|old| old.wire != source.wire && shares_word(&old.wire, &new.wire));
+    is_only.then_some(&*new.wire)
 }

@@ -188,7 +188,7 @@ impl<'m> Planner<'m> {
         let decides = |action: &Action| {
             matches!(
                 action,
-                Action::Custom(_) | Action::RequiresState(_) | Action::Reject(_)
+                Action::Custom(_) | Action::RequiresState(_) | Action::Reject(_) | Action::Drop
             )
         };
         let question = "what becomes of a variant that the target does not have";
@@ -201,6 +201,11 @@ impl<'m> Planner<'m> {
             Some((rule, Action::Reject(error))) => Arm::Reject {
                 rule: rule.id.clone(),
                 error: error.clone(),
+            },
+            // Where it is no item of a list, nothing is left without it.
+            Some((rule, Action::Drop)) => Arm::Reject {
+                rule: rule.id.clone(),
+                error,
             },
             _ => {
                 self.notes(place, open, REFUSED, ProposedRow::Rule(rejection(&error)));

@@ -14,6 +14,20 @@ pub(super) fn presence(presence: &Presence) -> String {
     }
 }
 
+/// Returns what a value of a shape is, without the name of the type.
+pub(super) fn shape(shape: &Shape) -> String {
+    match shape {
+        Shape::StringEnum(values) => {
+            let quoted: Vec<String> = values.iter().map(|value| format!("{value:?}")).collect();
+            format!("one of {}", quoted.join(", "))
+        }
+        Shape::OpenEnum(_) => "a string".to_owned(),
+        Shape::Newtype(ty) => ty.to_string(),
+        Shape::Union(_) => "a choice of several".to_owned(),
+        _ => "an object".to_owned(),
+    }
+}
+
 /// Returns whether a text of the type holds nothing that a rule could speak of: no object and no union with names.
 pub(super) fn is_plain(model: &Model, ty: &Ty) -> bool {
     match model.resolve(ty) {

@@ -20,7 +20,7 @@ use toml::Spanned;
 use mcp_revisions_schema::Error;
 use mcp_revisions_schema::model::{Member, ObjectShape};
 use mcp_revisions_schema::pair::{MethodSender, RevisionPair, StepDirection};
-use mcp_revisions_schema::rules::matches;
+use mcp_revisions_schema::rules::{MistakeTreatment, ModelMistake, matches};
 use mcp_revisions_schema::spec::Spec;
 use mcp_revisions_schema::spec::changes::ProseChanges;
 use mcp_revisions_schema::spec::rules::RuleFile;
@@ -51,6 +51,8 @@ pub struct PairRules {
     used: RefCell<SortedSet<(usize, usize, StepDirection)>>,
     /// Byte offset of hooks, and the members that they were found to make fit.
     fitted: RefCell<SortedSet<(usize, String)>>,
+    /// The members that are never left out.
+    kept: Vec<ModelMistake>,
     /// The rules that changes of the prose ask for.
     asked: SortedSet<String>,
     /// The pair that they are for, where it was said.
@@ -105,6 +107,32 @@ impl PairRules {
         self.asked = asked;
         self.pair = Some(pair.clone());
         (self, unanswered)
+    }
+
+    /// Sets the members that are never left out.
+    #[must_use]
+    pub fn keeping(mut self, mistakes: &[ModelMistake]) -> Self {
+        let kept = mistakes
+            .iter()
+            .filter(|row| row.fate == MistakeTreatment::Kept);
+        self.kept = kept.cloned().collect();
+        self
+    }
+
+    /// Returns whether a member of a type is never left out: what cannot be said without it is refused.
+    pub(super) fn is_kept(&self, owner: &str, member: &str) -> bool {
+        self.kept
+            .iter()
+            .any(|row| row.member == member && (row.of.is_empty() || row.of.contains(owner)))
+    }
+
+    /// Returns whether a message is refused rather than sent without a member of a type. One whose loss is a matter of safety is
+    /// told of instead: most of its values say that there is nothing to tell.
+    pub(super) fn is_refused_without(&self, owner: &str, member: &str) -> bool {
+        let is_told = |row: &ModelMistake| {
+            row.severity.is_some() && row.member == member && row.of.contains(owner)
+        };
+        self.is_kept(owner, member) && !self.kept.iter().any(is_told)
     }
 
     /// Adds the rows about error codes of the pair of revisions that both ends rest on: a code means the same in an extension.

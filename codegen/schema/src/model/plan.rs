@@ -1,8 +1,11 @@
 //! Decision plans: how a reader tells the variants of a union apart without trying them.
 
 use serde::Serialize;
+use serde_json::Value;
 
+use super::{ObjectShape, Presence};
 use crate::schema::JsonType;
+use crate::sorted::SortedSet;
 
 /// A decision, or a question and what follows from its answers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -84,6 +87,60 @@ impl UnionPlan {
             *plan = std::mem::replace(plan, Self::Take(0)).renumbered(owners);
         }
         self.simplified()
+    }
+
+    /// Returns the members that an object of a variant does not name and by which a reader would take it for another variant.
+    #[must_use]
+    pub fn misleading_members(&self, object: &ObjectShape) -> SortedSet<&str> {
+        let mut members = SortedSet::new();
+        self.add_misleading(object, &mut members);
+        members
+    }
+
+    fn add_misleading<'p>(&'p self, object: &ObjectShape, members: &mut SortedSet<&'p str>) {
+        let named = |case: &'p Case| case.value.split('.').next().unwrap_or_default();
+        let is_there = |name: &str| {
+            let member = object.member(name);
+            member.is_some_and(|member| member.presence != Presence::Optional)
+        };
+        match self {
+            Self::Take(_) | Self::Element { .. } => {}
+            Self::Kind(cases) => {
+                let of_objects = cases
+                    .iter()
+                    .filter(|case| case.kinds.contains(&JsonType::Object));
+                of_objects.for_each(|case| case.plan.add_misleading(object, members));
+            }
+            Self::Tag {
+                member,
+                cases,
+                other,
+                absent,
+            } => match object.member(member).map(|own| &own.presence) {
+                Some(Presence::Constant(Value::String(tag))) => {
+                    let case = cases.iter().find(|case| case.value == *tag);
+                    let plan = case.map(|case| &case.plan).or(other.as_deref());
+                    plan.into_iter()
+                        .for_each(|plan| plan.add_misleading(object, members));
+                }
+                own => {
+                    members.extend(own.is_none().then_some(member.as_str()));
+                    absent
+                        .iter()
+                        .for_each(|plan| plan.add_misleading(object, members));
+                }
+            },
+            Self::First(cases) if cases.iter().any(|case| is_there(named(case))) => {}
+            Self::First(cases) => members.extend(cases.iter().map(named)),
+            Self::Present { cases, otherwise } => {
+                let own = cases.iter().position(|case| is_there(named(case)));
+                members.extend(cases[..own.unwrap_or(cases.len())].iter().map(named));
+                let plan = own.map(|at| &cases[at].plan).or(otherwise.as_deref());
+                plan.into_iter()
+                    .for_each(|plan| plan.add_misleading(object, members));
+            }
+        }
+        members.retain(|name| object.member(name).is_none());
     }
 
     /// Returns the plans that follow from the answers.

@@ -232,6 +232,8 @@ const RESERVED: &[&str] = &[
     "hooks",
     "latest",
     "layer",
+    "lock",
+    "macros",
     "methods",
     "metrics",
     "peers",

@@ -117,8 +117,17 @@ impl Emitter {
         }
         let unboxed = |value: TokenStream| if boxed[0] { quote!(*#value) } else { value };
         let plain = *transfer == Transfer::Move && boxed[0] == boxed[1];
-        let one =
-            |value: TokenStream| in_box(self.member(transfer, wire, unboxed(value)), boxed[1]);
+        let one = |value: TokenStream| {
+            let value = unboxed(value);
+            let converted = match (&same.left_out[..], transfer) {
+                ([], _) => self.member(transfer, wire, value),
+                (left_out, Transfer::List(inner)) => {
+                    self.list_without(left_out, inner, wire, value)
+                }
+                (_, transfer) => self.member(transfer, wire, value),
+            };
+            in_box(converted, boxed[1])
+        };
         match optional {
             [a, b] if plain && a == b => quote!(#from),
             [false, false] => one(quote!(#from)),

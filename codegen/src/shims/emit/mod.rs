@@ -164,7 +164,7 @@ impl Emitter {
         (format_ident!("{from}"), format_ident!("{to}"))
     }
 
-    fn end(side: &Ident, end: &PairEnd) -> TokenStream {
+    pub(super) fn end(side: &Ident, end: &PairEnd) -> TokenStream {
         match end {
             PairEnd::Type(name) => {
                 let name = format_ident!("{name}");

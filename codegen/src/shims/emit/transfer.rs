@@ -1,8 +1,8 @@
 //! One value on its way to another type.
 
-use super::Emitter;
+use super::{Emitter, rule as rule_of};
 use mcp_revisions_plans::effect::target;
-use mcp_revisions_plans::plan::{Effect, Transfer};
+use mcp_revisions_plans::plan::{Effect, LeftOut, Transfer};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
@@ -24,6 +24,26 @@ impl Emitter {
         };
         let each = self.each_with_context(inner);
         quote!(cx.#method(#wire, #value, #each) #question)
+    }
+
+    /// Returns a list, converted without its items of variants that the target lacks.
+    pub(super) fn list_without(
+        &self,
+        left_out: &[LeftOut],
+        item: &Transfer,
+        wire: &str,
+        value: TokenStream,
+    ) -> TokenStream {
+        let (source, _) = self.sides();
+        let union = target(item).map(|(from, _)| Self::end(&source, &from));
+        let lost_by = left_out.iter().map(|LeftOut { variant, rule }| {
+            let (variant, rule) = (format_ident!("{variant}"), rule_of(rule));
+            quote!(#union::#variant(_) => Some(#rule),)
+        });
+        let each = self.each_with_context(item);
+        quote! {
+            cx.list_without(#wire, #value, |item| match item { #(#lost_by)* _ => None }, #each)?
+        }
     }
 
     /// Returns the method of the context that does something to all values: one that may stop has another name.

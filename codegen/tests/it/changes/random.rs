@@ -139,6 +139,16 @@ pub(crate) const KINDS: &[Kind] = &[
         "put $at/additionalProperties {\"type\": \"string\"}",
     ),
     ("definition renamed", objects, "rename $at Renamed$new"),
+    (
+        "member beside the params required",
+        messages,
+        "put $at/properties/$new {\"type\": \"integer\"}\nrequire $at $new",
+    ),
+    (
+        "id of a request narrowed",
+        requests,
+        "put $at/properties/id {\"type\": \"string\"}",
+    ),
 ];
 
 /// What messages are made of; a change there is another protocol.
@@ -192,6 +202,25 @@ fn definitions(schema: &Value, wanted: impl Fn(&Value) -> bool) -> Vec<String> {
         .filter(|(name, def)| !envelope(name) && wanted(def))
         .map(|(name, _)| name.clone())
         .collect()
+}
+
+/// The messages that a side sends by themselves, in a revision that defines them with their envelope.
+fn messages(schema: &Value) -> Vec<String> {
+    let lists = ["ClientRequest", "ClientNotification", "ServerNotification"];
+    let listed = (lists.iter()).flat_map(|list| schema["$defs"][list]["anyOf"].as_array());
+    let names = listed
+        .flatten()
+        .filter_map(|one| one["$ref"].as_str()?.rsplit('/').next());
+    names
+        .filter(|name| schema["$defs"][name]["properties"]["jsonrpc"].is_object())
+        .map(str::to_owned)
+        .collect()
+}
+
+fn requests(schema: &Value) -> Vec<String> {
+    let mut messages = messages(schema);
+    messages.retain(|name| name.ends_with("Request"));
+    messages
 }
 
 fn objects(schema: &Value) -> Vec<String> {
@@ -359,6 +388,7 @@ pub(crate) const SPELLINGS: &[Spellings] = &[
             "put $at/uniqueItems true",
             "put $at/uniqueItems false",
             "put $at/prefixItems [{\"type\": \"string\"}]",
+            "put $at/prefixItems [{\"type\": \"string\"}, {\"type\": \"string\"}]\nput $at/items false",
             "put $at/contains {\"const\": \"a\"}",
             "put $at/items {}",
             "put $at/items {\"type\": \"string\"}",

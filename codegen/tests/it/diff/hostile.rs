@@ -210,6 +210,59 @@ fn the_paths_of_many_changes_of_one_object_are_cut_together() {
     assert!(diff.rows.len() == 100 && paths < 60_000, "{paths}");
 }
 
+/// Many members that must be there all at once, in one object or one in each of many, are texts that grow with their number: not
+/// each text with all of them.
+#[test]
+fn texts_about_many_required_members_grow_as_their_number() {
+    let text = json!({"type": "string"});
+    let object = |members: Vec<(String, Value)>, is_required: bool| {
+        let names: Vec<&String> = members.iter().map(|(name, _)| name).collect();
+        let required = if is_required { json!(names) } else { json!([]) };
+        let properties: serde_json::Map<String, Value> = members.iter().cloned().collect();
+        json!({"type": "object", "properties": properties, "required": required})
+    };
+    let in_one = |count: usize, is_new: bool| {
+        let members = (0..count).map(|at| (format!("m{at}"), text.clone()));
+        with_definitions([("D0".to_owned(), object(members.collect(), is_new))])
+    };
+    let in_each = |count: usize, is_new: bool| {
+        let name = |at: usize| format!("T{at}");
+        let types = (0..count).map(|at| {
+            (
+                name(at),
+                object(vec![(format!("m{at}"), text.clone())], is_new),
+            )
+        });
+        let holds = (0..count).map(|at| {
+            let target = json!({"$ref": format!("#/$defs/{}", name(at))});
+            (format!("t{at}"), target)
+        });
+        let all = ("D0".to_owned(), object(holds.collect(), true));
+        with_definitions(types.chain([all]))
+    };
+    type Side<'s> = &'s dyn Fn(usize, bool) -> Value;
+    for (what, side) in [("one", &in_one as Side<'_>), ("each", &in_each as Side<'_>)] {
+        let length = |count: usize| {
+            let [old, new] = [false, true].map(|is_new| open(&side(count, is_new)));
+            let diff = compare(&old, &new);
+            assert_eq!(diff.rows.len(), count, "{what}");
+            let texts = diff.rows.iter().flat_map(|row| &row.witnesses);
+            texts.map(|one| one.json.to_string().len()).sum::<usize>() / count
+        };
+        let (small, large) = (length(100), length(400));
+        // The sender itself must say each of the types, be it empty.
+        let own = if what == "each" {
+            400 * "\"t100\":{},".len()
+        } else {
+            0
+        };
+        assert!(
+            large < 2 * small + own,
+            "{what}: {small} and {large} letters a row"
+        );
+    }
+}
+
 /// Each of n changes of one message would show all n: of a hundred times the parts, ten thousand times the text.
 #[test]
 fn texts_and_schemas_of_many_changes_of_one_message_are_cut_and_said_to_be() {

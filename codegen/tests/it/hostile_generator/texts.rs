@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::{from_text, generated, string};
 use crate::scratch::Scratch;
+use crate::workspace::repository;
 
 /// Ways out of a doc line, a literal, a comment and a manifest; each would run, or be seen, as PWNED.
 const HOSTILE: [&str; 16] = [
@@ -155,6 +156,37 @@ fn no_text_of_a_schema_becomes_code() {
         pages += usize::from(page.contains("PWNED"));
     }
     assert!(pages > HOSTILE.len(), "{pages} pages show the texts");
+}
+
+/// Generated code hands texts of schemas to macros as literals: none puts one into a doc line, which rustdoc would run.
+#[test]
+fn no_macro_of_generated_code_documents_by_a_literal_of_its_caller() {
+    let mut looked_at = 0;
+    for folder in ["runtime/wire/src", "runtime/convert/src"] {
+        let mut ahead = vec![repository().join(folder)];
+        while let Some(path) = ahead.pop() {
+            if path.is_dir() {
+                let entries = std::fs::read_dir(&path).unwrap();
+                ahead.extend(entries.map(|entry| entry.unwrap().path()));
+                continue;
+            }
+            let source = std::fs::read_to_string(&path).unwrap();
+            for body in source.split("#[macro_export]").skip(1) {
+                let body = body.split("\n}\n").next().unwrap_or(body);
+                let literals = body
+                    .split('$')
+                    .filter_map(|part| part.split_once(":literal"));
+                let literals: Vec<String> = literals.map(|(name, _)| format!("${name}")).collect();
+                let docs = body.lines().filter(|line| line.contains("doc ="));
+                for line in docs {
+                    let named = literals.iter().find(|name| line.contains(name.as_str()));
+                    assert_eq!(named, None, "{}: {line}", path.display());
+                }
+                looked_at += literals.len();
+            }
+        }
+    }
+    assert!(looked_at > 3, "{looked_at} literals of macros");
 }
 
 #[test]

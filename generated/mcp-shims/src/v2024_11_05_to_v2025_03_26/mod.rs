@@ -26,6 +26,7 @@ pub(crate) const PAIR: Pair = Pair {
     ],
     methods: &[],
     renamed: &[],
+    wholes: &[],
     errors: &[],
     instead: &[],
     open_results: None,

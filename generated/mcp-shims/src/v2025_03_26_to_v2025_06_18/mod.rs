@@ -40,6 +40,7 @@ pub(crate) const PAIR: Pair = Pair {
         },
     ],
     renamed: &[],
+    wholes: &[],
     errors: &[],
     instead: &[],
     open_results: None,

@@ -150,6 +150,7 @@ pub(crate) const PAIR: Pair = Pair {
         },
     ],
     renamed: &[],
+    wholes: &[],
     errors: &[
         ErrorStep {
             codes: (-32042, -32042),

@@ -153,6 +153,7 @@ pub(crate) const PAIR: Pair = Pair {
             new: "notifications/tasks",
         },
     ],
+    wholes: &[],
     errors: &[
         ErrorStep {
             codes: (-32602, -32602),

@@ -345,6 +345,7 @@ pub(crate) const PAIR: Pair = Pair {
         },
     ],
     renamed: &[],
+    wholes: &[],
     errors: &[
         ErrorStep {
             codes: (-32602, -32602),

@@ -147,7 +147,7 @@ pub(crate) static MISSING_CLIENT_CAPABILITY: Rule = Rule::new(
 /// `not-found-elsewhere`
 pub(crate) static NOT_FOUND_ELSEWHERE: Rule = Rule::new(
     "not-found-elsewhere",
-    "the newer revision gives the code up for every method; on one that reads no resource its meaning is unknown",
+    "the newer revision gives the code up for every method; on one that reads no resource its meaning is unknown, also on tasks: of a task that is not there both revisions say -32602, and a client that reads so would give up its task",
 );
 
 /// `output-schema-root`

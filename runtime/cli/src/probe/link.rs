@@ -310,7 +310,7 @@ impl StdioLink {
         let stray = &mut self.stray;
         let work = async {
             for _ in 0..BEFORE {
-                match process.next().await {
+                match process.receive().await {
                     Incoming::Message { text, .. } => {
                         let text = String::from_utf8_lossy(&text).into_owned();
                         if peek(text.as_bytes()).is_err() {

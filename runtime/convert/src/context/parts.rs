@@ -232,6 +232,35 @@ impl Context {
         [const { None }; N]
     }
 
+    /// Converts the list of a member without the items that are `lost_by` a rule, which are recorded. A list of such items
+    /// only is converted as it is: nothing of it would be left.
+    ///
+    /// # Errors
+    /// As the conversion of an item.
+    #[doc(hidden)]
+    pub fn list_without<A: Encode + Send + Sync + 'static, B>(
+        &mut self,
+        name: &'static str,
+        items: Vec<A>,
+        lost_by: fn(&A) -> Option<&'static Rule>,
+        convert: fn(A, &mut Self) -> Result<B, Stop>,
+    ) -> Result<Vec<B>, Stop> {
+        let some_stay = items.iter().any(|item| lost_by(item).is_none());
+        let mut converted = Vec::with_capacity(items.len());
+        self.path.enter(LossSegment::Member(name));
+        for (index, item) in items.into_iter().enumerate() {
+            if let Some(rule) = lost_by(&item).filter(|_| some_stay) {
+                self.note(rule, LossSegment::Index(index), Change::Removed, item);
+                continue;
+            }
+            self.path.enter(LossSegment::Index(index));
+            converted.push(convert(item, self)?);
+            self.path.leave();
+        }
+        self.path.leave();
+        Ok(converted)
+    }
+
     /// Converts the value of a member of an item of a list; its losses get the names and the index.
     #[doc(hidden)]
     pub fn item_member<A, B>(

@@ -4,7 +4,7 @@ use std::fmt;
 
 use mcp_wire::{AnyValue, Decode, Direction, Encode, ErrorObject, MethodInfo, TypeInfo};
 
-use super::{Subject, mistyped};
+use super::{Part, Subject, mistyped};
 use crate::adapter::Adapter;
 use crate::context::Context;
 use crate::outcome::Stop;
@@ -133,6 +133,8 @@ pub struct Pair {
     pub methods: &'static [MethodStep],
     /// Methods that go by another name in the newer one.
     pub renamed: &'static [RenamedMethod],
+    /// Messages and responses that are converted as wholes, since the two differ beside params and results.
+    pub wholes: &'static [WholeMessage],
     /// Error codes that mean something else, the narrowest rule first.
     pub errors: &'static [ErrorStep],
     /// Results that stand in the place of a method's own, and that an adapter takes: the rule that says so.
@@ -141,6 +143,21 @@ pub struct Pair {
     pub open_results: Option<OpenResults>,
     /// All rules of the pair, by id.
     pub rules: &'static [&'static Rule],
+}
+
+/// A message or a response that is converted as a whole: two adjacent revisions differ beside its params or its result.
+#[derive(Debug)]
+pub struct WholeMessage {
+    /// The method, by the name of the newer one.
+    pub method: &'static str,
+    /// Who sends the method.
+    pub direction: Direction,
+    /// What the whole is around.
+    pub part: Part,
+    /// The name of its definition in the older one.
+    pub old: &'static str,
+    /// The name of its definition in the newer one.
+    pub new: &'static str,
 }
 
 /// Results whose type the older revision does not know: an extension's, or one that its method cannot have.
@@ -201,6 +218,25 @@ pub enum ErrorFate {
 }
 
 impl Pair {
+    /// Returns the definition by which a message of a method, or the response to it, is converted as a whole, by its name where
+    /// the way up or down begins; `None` if its params or its result are all that is converted.
+    #[must_use]
+    pub fn whole(
+        &self,
+        method: &str,
+        direction: Option<Direction>,
+        part: Part,
+        up: bool,
+    ) -> Option<&'static str> {
+        let method = self.newer_name(method, direction, up);
+        let is_it = |row: &&WholeMessage| {
+            let sends = direction.is_none_or(|direction| row.direction == direction);
+            row.method == method && row.part == part && sends
+        };
+        let row = self.wholes.iter().find(is_it)?;
+        Some(if up { row.old } else { row.new })
+    }
+
     /// Returns the name in losses of the way up or down.
     pub fn step(&self, up: bool) -> &'static str {
         if up { self.up_step } else { self.down_step }

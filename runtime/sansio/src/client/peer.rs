@@ -251,7 +251,7 @@ impl Connection<Client> {
             return self.tell(Event::CustomNotification(CustomNotification {
                 method: method.to_owned(),
                 params: object,
-                revision: revision,
+                revision,
                 about,
                 losses: Vec::new(),
             }));
@@ -266,7 +266,7 @@ impl Connection<Client> {
                 self.tell_notice(Notification {
                     method,
                     params,
-                    revision: revision,
+                    revision,
                     about,
                     losses,
                 });

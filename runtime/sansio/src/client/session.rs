@@ -212,7 +212,7 @@ impl Connection<Client> {
             self.tell_notice(Notification {
                 method,
                 params: params.unwrap_or_else(no_params),
-                revision: revision,
+                revision,
                 about: None,
                 losses: Vec::new(),
             });

@@ -146,7 +146,7 @@ impl Connection<Client> {
         self.tell(Event::Notification(Notification {
             method: methods::NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED,
             params: filter.params(),
-            revision: revision,
+            revision,
             about: Some(token),
             losses: Vec::new(),
         }));

@@ -178,7 +178,7 @@ impl<C: Send + 'static> Driver<C> {
                     Some(command) => self.command(&mut app, command),
                 },
                 () = sleep_until(wake, self.start) => self.connection.wake(self.now()),
-                incoming = self.transport.next(), if !self.is_over => {
+                incoming = self.transport.receive(), if !self.is_over => {
                     let is_over = matches!(incoming, Incoming::Closed);
                     if !is_over {
                         self.receive(incoming);

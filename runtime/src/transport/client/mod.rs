@@ -134,7 +134,7 @@ impl Transport {
 
     /// Returns the next message or event of the server.
     #[doc(hidden)]
-    pub fn next(&mut self) -> Boxed<'_, Incoming> {
+    pub fn receive(&mut self) -> Boxed<'_, Incoming> {
         let Some(tap) = &mut self.tap else {
             return self.running.next();
         };

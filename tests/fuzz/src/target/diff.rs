@@ -27,6 +27,15 @@ const SHAPES: &[&str] = &[
     r#"{"type":"object","patternProperties":{"^x-":false},"propertyNames":{"maxLength":4},"dependentRequired":{"a":["b"]}}"#,
     r#"{"type":"integer","if":{"minimum":5},"then":{"maximum":9},"else":{"not":{"const":3}},"nullable":true}"#,
     r##"{"anyOf":[{"type":"null"},{"$ref":"#/$defs/ProbeRequest"}]}"##,
+    r#"{"enum":["x\n```\nfn main() {}\n```\n","\u001b[2J\u202e","</pre><script>"],"description":"x\n```\nfn main() {}\n```\n"}"#,
+];
+
+/// Members of a message beside its method and params.
+const BESIDE: &[&str] = &[
+    "",
+    r#""priority":{"type":"integer"},"#,
+    r#""id":{"type":["string","integer"]},"jsonrpc":{"const":"2.0"},"#,
+    r#""id":{"type":"string"},"jsonrpc":{"const":"3.0"},"#,
 ];
 
 fn corpus() -> Vec<Vec<u8>> {
@@ -38,14 +47,15 @@ fn corpus() -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// A schema per shape, with a request that carries a value of it.
+/// A schema per shape, with a request that carries a value of it and has other members beside its params.
 pub(super) fn schemas() -> Vec<Vec<u8>> {
-    let schema = |shape: &&str| {
+    let schema = |(shape, beside): (&&str, &&str)| {
         format!(
-            r##"{{"$schema":"https://json-schema.org/draft/2020-12/schema","$defs":{{"ClientRequest":{{"anyOf":[{{"$ref":"#/$defs/ProbeRequest"}}]}},"ProbeRequest":{{"type":"object","properties":{{"method":{{"const":"probe","type":"string"}},"params":{{"type":"object","properties":{{"value":{shape}}}}}}},"required":["method"]}}}}}}"##
+            r##"{{"$schema":"https://json-schema.org/draft/2020-12/schema","$defs":{{"ClientRequest":{{"anyOf":[{{"$ref":"#/$defs/ProbeRequest"}}]}},"ProbeRequest":{{"type":"object","properties":{{{beside}"method":{{"const":"probe","type":"string"}},"params":{{"type":"object","properties":{{"value":{shape}}}}}}},"required":["method"]}}}}}}"##
         )
     };
-    SHAPES.iter().map(schema).map(String::into_bytes).collect()
+    let pairs = SHAPES.iter().zip(BESIDE.iter().cycle());
+    pairs.map(schema).map(String::into_bytes).collect()
 }
 
 fn run(input: &[u8]) -> Result<Signature, String> {

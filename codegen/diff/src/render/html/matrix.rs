@@ -73,7 +73,7 @@ fn impact(diffs: &[Diff]) -> Impact<'_> {
 /// Returns the sender of the request that a path belongs to: results travel against their requests.
 pub(super) fn asked_by(path: &WirePath) -> &'static str {
     direction_id(match path.part {
-        ExchangePart::Result => path.direction.back(),
+        ExchangePart::Result | ExchangePart::Response => path.direction.back(),
         _ => path.direction,
     })
 }

@@ -144,6 +144,8 @@ pub(crate) fn string_schema_up(
         title,
         mut extra,
     } = value;
+    cx.foreign("enumNames", &mut extra);
+    cx.foreign("oneOf", &mut extra);
     new::StringSchema {
         default: cx.adopt("default", &mut extra),
         description,
