@@ -10,9 +10,12 @@ use mcp_revisions_core::errors::shortened;
 use mcp_wire::{Direction, EXCERPT, ErrorObject, Json, Map, excerpt};
 use tracing::warn;
 
-/// A function that returns whether a client sees a tool; only clones are equal.
+/// Returns whether a client sees a tool.
+type IsSeen = dyn Fn(&str, &Peer) -> bool + Send + Sync;
+
+/// A function of the application that filters tools; only clones are equal.
 #[derive(Clone)]
-struct ToolFilter(Arc<dyn Fn(&str, &Peer) -> bool + Send + Sync>);
+struct ToolFilter(Arc<IsSeen>);
 
 impl PartialEq for ToolFilter {
     fn eq(&self, other: &Self) -> bool {
