@@ -128,12 +128,11 @@ fn check(
     if let ([(called, _)], [(name, _)]) = (
         &*now.servers.iter().collect::<Vec<_>>(),
         &*known.servers.iter().collect::<Vec<_>>(),
-    ) {
-        if called != name {
-            let (called, name) = ((*called).clone(), (*name).clone());
-            if let Some(offer) = now.servers.remove(&called) {
-                now.servers.insert(name, offer);
-            }
+    ) && called != name
+    {
+        let (called, name) = ((*called).clone(), (*name).clone());
+        if let Some(offer) = now.servers.remove(&called) {
+            now.servers.insert(name, offer);
         }
     }
     if !is_all {

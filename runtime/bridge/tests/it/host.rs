@@ -11,7 +11,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 #[path = "../../examples/host.rs"]
 #[allow(dead_code, reason = "a test runs the host without its `main`")]
-mod host;
+mod program;
 
 /// Serves a server with one tool, and returns its URL.
 async fn served(tool: &str) -> String {
@@ -63,7 +63,7 @@ async fn a_host_calls_the_servers_of_its_file_and_follows_the_file() {
     let (output, mut screen) = tokio::sync::mpsc::unbounded_channel();
     let path = file.to_str().unwrap().to_owned();
     let host = async move {
-        host::run(&path, BufReader::new(input), output)
+        program::run(&path, BufReader::new(input), output)
             .await
             .map_err(|it| it.to_string())
     };

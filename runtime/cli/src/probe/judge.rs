@@ -77,7 +77,7 @@ fn is_only_per_request(probe: &Probe, conversation: &Conversation) -> bool {
 fn response_id(probe: &mut Probe, conversation: &Conversation, method: &str, text: &str, id: i64) {
     let message: Value = serde_json::from_str(text).unwrap_or_default();
     match message.get("id") {
-        Some(found) if *found == Value::from(id) => {}
+        Some(found) if *found == id => {}
         None | Some(Value::Null) if message.get("error").is_some() => {}
         found => {
             let own = found.map_or("no id".to_owned(), Value::to_string);

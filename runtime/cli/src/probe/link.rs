@@ -145,7 +145,7 @@ impl ServerReply {
 
 /// A server, and how it is spoken to.
 pub(super) enum ProbeLink {
-    Http(HttpLink),
+    Http(Box<HttpLink>),
     Stdio(Box<StdioLink>),
 }
 
