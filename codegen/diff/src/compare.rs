@@ -32,7 +32,7 @@ pub(crate) struct Comparer<'g> {
 pub(crate) struct Envelope {
     /// Its definition: the name that the schema has of these.
     pub(crate) definitions: &'static [&'static str],
-    /// Set if it is compared by itself, so that a change of it is told there.
+    /// Set if it is compared by itself, so that a change of it is reported there.
     pub(crate) is_compared: bool,
 }
 

@@ -70,7 +70,7 @@ enum CliCommand {
     Diff(diff::Arguments),
     /// Write what servers offer to a lock file, or check it against them
     Lock(lock::Arguments),
-    /// Examine a server: why it does not connect, which revisions it speaks, and where it breaks their rules
+    /// Examine a server: its way, its revisions, and where it breaks their rules
     Probe(probe::Arguments),
     /// Explain a kind of change or a conversion rule
     Explain(explain::Arguments),
@@ -78,7 +78,7 @@ enum CliCommand {
     Tap(tap::Arguments),
     /// Validate a recorded session
     Transcript(transcript::Arguments),
-    /// List the types or the methods of a protocol revision
+    /// List the revisions, or the types or methods of one
     List(list::Arguments),
     /// Print completions for a shell
     Completions(manual::Completions),

@@ -92,7 +92,10 @@ fn check(of: &RevisionModel<'_>, judge: &Judge, sampler: &Sampler<'_>, name: &st
         };
         outcome.broken += 1;
         let text = broken.text(&mut Style::any(instance.seed));
-        let read = row.round_trip(&text);
+        // What a type keeps as text is held to its schema by `check` and by conversions, not by whoever reads the type.
+        let read = row
+            .read(&text)
+            .map(|value| row.write(&value).unwrap().into_text());
         let allowed = judge.accepts(name, &text);
         let verdict = match &read {
             Err(error) if !allowed && error.pointer() == one.pointer() => {

@@ -127,7 +127,7 @@ impl PairRules {
     }
 
     /// Returns whether a message is refused rather than sent without a member of a type. One whose loss is a matter of safety is
-    /// told of instead: most of its values say that there is nothing to tell.
+    /// reported instead: most of its values give no reason for a refusal.
     pub(super) fn is_refused_without(&self, owner: &str, member: &str) -> bool {
         let is_told = |row: &ModelMistake| {
             row.severity.is_some() && row.member == member && row.of.contains(owner)

@@ -72,7 +72,7 @@ pub(super) struct Check {
 #[derive(Debug, Clone)]
 pub(super) struct Finding {
     pub(super) check: Check,
-    /// The revisions whose rule it is; none for a check of the way.
+    /// The revisions whose rule it is; empty for a check of the way.
     pub(super) revisions: Vec<Revision>,
     /// The place: a request, a tool, a step.
     pub(super) place: String,

@@ -6,14 +6,21 @@ use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 
+use mcp_revisions_core::{Lifecycle, Revision};
 use serde_json::{Value, json};
 
 use crate::schemas::rows;
 
-const HANDSHAKE: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
-const LATEST: &str = "2026-07-28";
+const LATEST: &str = Revision::LATEST.protocol_version();
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+
+/// The protocol versions of the handshake, oldest first.
+fn handshake() -> Vec<&'static str> {
+    let all = Revision::NEGOTIATED.iter();
+    let of = all.filter(|one| one.lifecycle() == Lifecycle::Handshake);
+    of.map(|one| one.protocol_version()).collect()
+}
 
 /// A server of all revisions over HTTP, with one fault; it serves for as long as the test runs.
 fn server(fault: &'static str) -> String {
@@ -138,7 +145,7 @@ fn answer(
             Some(true) => {}
         }
         let version = header("mcp-protocol-version").unwrap_or(LATEST);
-        let is_known = HANDSHAKE.contains(&version);
+        let is_known = handshake().contains(&version);
         if !is_known && fault != "version-header" {
             return plain(400);
         }
@@ -205,14 +212,14 @@ fn result(fault: &str, method: &str, params: &Value, is_per_request: bool) -> Re
     let mut result = match (method, is_per_request) {
         ("initialize", false) => {
             let asked = params["protocolVersion"].as_str().unwrap();
-            let is_known = HANDSHAKE.contains(&asked) || fault == "negotiation";
-            let version = if is_known { asked } else { HANDSHAKE[3] };
+            let is_known = handshake().contains(&asked) || fault == "negotiation";
+            let version = if is_known { asked } else { handshake()[3] };
             json!({ "protocolVersion": version, "capabilities": capabilities, "serverInfo": info })
         }
         ("server/discover", true) if fault == "latest" => return Err(-32000),
         ("server/discover", true) if fault == "discover" => return Err(-32601),
         ("server/discover", true) => {
-            let versions = [&HANDSHAKE[..], &[LATEST]].concat();
+            let versions = [&handshake()[..], &[LATEST]].concat();
             json!({ "supportedVersions": versions, "capabilities": capabilities })
         }
         ("ping", false) => json!({}),

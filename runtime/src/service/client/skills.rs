@@ -102,7 +102,7 @@ impl Client {
     /// Dropping the future cancels the request.
     ///
     /// ```no_run
-    /// # use mcp_revisions::service::{Client, client::SkillError};
+    /// # use mcp_revisions::service::{Client, client::skills::SkillError};
     /// # async fn run(client: Client) -> Result<(), SkillError> {
     /// for entry in client.list_all_skills().await? {
     ///     println!("{}: {}", entry.frontmatter.name, entry.frontmatter.description);

@@ -458,7 +458,7 @@ mod tests {
                 is.retry == seconds(1),
             ),
             ("is kept; 1 hour by default", is.idle == seconds(3600)),
-            ("says 503; no time by default", is.lame_duck.is_zero()),
+            ("is 503; no time by default", is.lame_duck.is_zero()),
         ] {
             assert!(docs.contains(says), "no option says: {says}");
             assert!(is_so, "{says}");
