@@ -39,6 +39,48 @@ fn a_result_that_is_gone_is_a_row_and_a_gap() {
 }
 
 #[test]
+fn a_result_that_neither_schema_states_is_no_row() {
+    // `spec/` has a result of the candidate that its schema does not state.
+    let old = schema("2026-07-28-rc");
+    let result = |schema: &serde_json::Value| {
+        let names = schema["$defs"].as_object().unwrap().keys();
+        names
+            .filter(|name| name.starts_with("SubscriptionsListenResult"))
+            .count()
+    };
+    let new = schema("2026-07-28");
+    let is_result = |text: &str| text.contains("SubscriptionsListenResult");
+    let mut unstated = new.clone();
+    let own = new["$defs"].as_object().unwrap().iter();
+    let own = own.filter(|(name, _)| !is_result(name));
+    unstated["$defs"] = own.map(|(name, of)| (name.clone(), of.clone())).collect();
+    let results = unstated["$defs"]["ServerResult"]["anyOf"]
+        .as_array_mut()
+        .unwrap();
+    results.retain(|one| !is_result(&one.to_string()));
+    assert_eq!((result(&old), result(&unstated)), (0, 0));
+    let of_listen = |diff: &Diff| {
+        let at = |row: &&mcp_revisions_diff::DiffRow| {
+            let mut paths = row.paths.iter().map(ToString::to_string);
+            paths.any(|path| path.starts_with("S2C subscriptions/listen result $"))
+        };
+        let kinds = diff.rows.iter().filter(at).map(|row| row.kind);
+        kinds.collect::<Vec<_>>()
+    };
+    let diff = diff_of(&old, &unstated);
+    assert_eq!(of_listen(&diff), [], "{:?}", brief(&diff));
+}
+
+#[test]
+fn a_change_of_every_id_is_summed_up_at_the_nearest_place() {
+    let diff = after("put RequestId {\"type\": \"string\"}");
+    let lines: Vec<String> = (brief(&diff).iter())
+        .map(|line| format!("{} {}", line.head, line.words(str::to_owned)))
+        .collect();
+    assert_eq!(lines, ["Changed id is RequestId in every message"]);
+}
+
+#[test]
 fn a_response_of_two_shapes_has_the_results_of_both() {
     let diff = after(
         "copy CompleteResultResponse OtherResponse\nput CompleteResultResponse {\"anyOf\": [\"@OtherResponse\", {\"type\": \"object\", \"properties\": {\"result\": {\"type\": \"object\", \"properties\": {\"none\": {\"type\": \"boolean\", \"const\": true}}, \"required\": [\"none\"]}}, \"required\": [\"result\"]}]}",

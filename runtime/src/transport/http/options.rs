@@ -465,7 +465,7 @@ mod tests {
         }
         assert_eq!(
             docs.matches(" by default").count(),
-            12,
+            11,
             "an option is not compared"
         );
     }
