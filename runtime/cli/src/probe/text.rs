@@ -105,8 +105,8 @@ fn revisions(text: &mut String, probe: &Probe, paint: Paint) {
             Some(entries.read::<Vec<mcp_wire::Json>>().ok()?.len())
         });
         let count: usize = lengths.sum();
-        let name = method.trim_end_matches("/list").replace('/', " ");
-        counted.push(format!("{count} {name}"));
+        let name = method.trim_end_matches("/list").replace("resources/", "resource ");
+        counted.push(format!("{name}: {count}"));
     }
     if !counted.is_empty() {
         row(text, "offers", &counted.join(", "));
