@@ -105,7 +105,9 @@ fn revisions(text: &mut String, probe: &Probe, paint: Paint) {
             Some(entries.read::<Vec<mcp_wire::Json>>().ok()?.len())
         });
         let count: usize = lengths.sum();
-        let name = method.trim_end_matches("/list").replace("resources/", "resource ");
+        let name = method
+            .trim_end_matches("/list")
+            .replace("resources/", "resource ");
         counted.push(format!("{name}: {count}"));
     }
     if !counted.is_empty() {
