@@ -42,7 +42,7 @@ pub(super) struct DiffRows {
 }
 
 impl DiffRows {
-    /// Leaves out the texts and schemas of a row for which there is no room any more.
+    /// Leaves out the texts and schemas of a row once the report has as many bytes of them as it may show.
     fn fit(&mut self, row: &mut DiffRow) {
         let mut takes = |value: &Value, more: usize| {
             if self.shown < MOST_SHOWN {

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-use mcp_lock::{LISTS, OfferList, ServerOffer};
+use mcp_lock::{OfferList, ServerOffer};
 use mcp_revisions::layer::LayerMessage;
 use mcp_revisions::sansio::client::ServerFacts;
+use mcp_revisions::sansio::errors;
 use mcp_revisions::service::lock;
-use mcp_revisions::{core::methods, sansio::errors};
+use mcp_revisions_core::Revision;
 use mcp_revisions_core::errors::shortened;
 use mcp_wire::{Direction, EXCERPT, ErrorObject, Json, Map, excerpt};
 use serde_json::Value;
@@ -86,21 +87,25 @@ impl OfferLock {
             return message.forward().await;
         }
         if let Some(list) = OfferList::of_method(message.method()) {
-            let spoken = message.peer().map(|peer| peer.app().protocol_version());
             let locked = self.offer.fact("protocolVersion").and_then(Value::as_str);
-            let is_older = spoken < locked;
+            let locked = locked.and_then(Revision::from_protocol_version);
+            let spoken = message.peer().map(|peer| peer.app());
+            let is_older = spoken
+                .zip(locked)
+                .is_some_and(|(spoken, locked)| spoken < locked);
             let result = message.forward().await?;
             return self.list(list, result, is_older, server.as_deref());
         }
-        let called = match message.method() {
-            methods::TOOLS_CALL => Some(&LISTS[0]),
-            methods::PROMPTS_GET => Some(&LISTS[1]),
-            methods::RESOURCES_READ => Some(&LISTS[2]),
-            _ => None,
-        };
-        if let Some(list) = called {
+        if let Some(list) = OfferList::used_by(message.method()) {
             let name: String = message.params().read_member(list.key).unwrap_or_default();
-            self.call(list, &name)?;
+            self.call(list, &name).inspect_err(|error| {
+                let why = shortened(&error.message);
+                warn!(
+                    server = server.as_deref(),
+                    method = list.used_by,
+                    "a request is refused: {why}"
+                );
+            })?;
         }
         message.forward().await
     }
@@ -114,7 +119,7 @@ impl OfferLock {
         if self.mode == LockMode::Warn || is_locked && !is_changed {
             return Ok(());
         }
-        let (what, name) = (list.member.trim_end_matches('s'), shortened(name));
+        let (what, name) = (list.noun, shortened(name));
         Err(match self.mode {
             LockMode::Refuse if is_changed => differs(&format!("{what} `{name}` has changed")),
             LockMode::Refuse => differs(&format!("{what} `{name}` is not in it")),

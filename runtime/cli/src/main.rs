@@ -143,7 +143,7 @@ fn run(command: CliCommand, given: &ArgMatches) -> ExitCode {
                 Err(error) => {
                     stderr::print_error(&error);
                     match command::failure_code(&error) {
-                        // A check that failed is no error.
+                        // Code 1 says that the check found a change, so usage errors get 2.
                         1 => 2,
                         code => code,
                     }

@@ -19,6 +19,8 @@ pub struct OfferList {
     pub capability: &'static str,
     /// The word for an entry.
     pub noun: &'static str,
+    /// The method that uses an entry, named by its key; `None` for templates, which clients fill in first.
+    pub used_by: Option<&'static str>,
 }
 
 impl OfferList {
@@ -26,6 +28,12 @@ impl OfferList {
     #[must_use]
     pub fn of_method(method: &str) -> Option<&'static Self> {
         LISTS.iter().find(|list| list.method == method)
+    }
+
+    /// Returns the list whose entries this method uses.
+    #[must_use]
+    pub fn used_by(method: &str) -> Option<&'static Self> {
+        LISTS.iter().find(|list| list.used_by == Some(method))
     }
 
     /// Returns the name of an entry and the entry without it, as a lock has them; `None` for an entry without a name.
@@ -49,6 +57,7 @@ pub const LISTS: [OfferList; 4] = [
         key: "name",
         capability: "tools",
         noun: "tool",
+        used_by: Some("tools/call"),
     },
     OfferList {
         method: "prompts/list",
@@ -56,6 +65,7 @@ pub const LISTS: [OfferList; 4] = [
         key: "name",
         capability: "prompts",
         noun: "prompt",
+        used_by: Some("prompts/get"),
     },
     OfferList {
         method: "resources/list",
@@ -63,6 +73,7 @@ pub const LISTS: [OfferList; 4] = [
         key: "uri",
         capability: "resources",
         noun: "resource",
+        used_by: Some("resources/read"),
     },
     OfferList {
         method: "resources/templates/list",
@@ -70,6 +81,7 @@ pub const LISTS: [OfferList; 4] = [
         key: "uriTemplate",
         capability: "resources",
         noun: "template",
+        used_by: None,
     },
 ];
 

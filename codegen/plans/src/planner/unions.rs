@@ -202,7 +202,7 @@ impl<'m> Planner<'m> {
                 rule: rule.id.clone(),
                 error: error.clone(),
             },
-            // Where it is no item of a list, nothing is left without it.
+            // A variant that is not an item of a list is the whole value: the message would be left without it.
             Some((rule, Action::Drop)) => Arm::Reject {
                 rule: rule.id.clone(),
                 error,

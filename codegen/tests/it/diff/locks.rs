@@ -26,7 +26,7 @@ fn diff(old: Value, new: Value) -> Diff {
 
 fn object(properties: Value, required: Value) -> Value {
     let mut schema = json!({ "type": "object", "properties": properties });
-    // A list of none is no list in draft-04.
+    // Draft-04 refuses an empty `required`.
     if required != json!([]) {
         schema["required"] = required;
     }

@@ -33,7 +33,7 @@ pub(super) struct Certificate {
 /// Completes a TLS handshake over a connection, and returns the facts of the server's certificate, trusted or not.
 ///
 /// # Errors
-/// Returns why there is no TLS.
+/// Returns the reason why the handshake failed.
 pub(super) async fn look(
     roots: Arc<RootCertStore>,
     host: &str,

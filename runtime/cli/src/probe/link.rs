@@ -47,9 +47,9 @@ pub(super) struct ServerReply {
     pub(super) text: Option<String>,
     /// Messages before the response.
     pub(super) others: Vec<String>,
-    /// The body, if it is no message.
+    /// The body, if it is not a message of MCP; else empty.
     pub(super) body: String,
-    /// Why there is no response.
+    /// The reason why the server did not answer.
     pub(super) failure: Option<String>,
     pub(super) took: Duration,
     /// The id of the request.

@@ -274,7 +274,7 @@ fn a_task_that_answers_a_call_is_read_as_one() {
     );
 }
 
-/// Records are written by other programs, too: whatever a line is, it costs its line, and the report is text or JSON.
+/// Other programs write records, too: a line that cannot be read costs that line only, and the report stays text or JSON.
 #[test]
 fn lines_that_chance_has_changed_cost_no_more_than_themselves() {
     let clean = golden("clean.jsonl");
