@@ -230,7 +230,10 @@ struct AskedRules {
 }
 
 /// Returns every conversion rule as its row in `spec/`, with the pair of revisions that it is for.
-fn rules(spec: &Spec) -> anyhow::Result<Vec<(String, Value)>> {
+///
+/// # Errors
+/// A file of rules that cannot be read.
+pub fn rules(spec: &Spec) -> anyhow::Result<Vec<(String, Value)>> {
     let mut rules = Vec::new();
     let of_extensions = RevisionPair::of_extensions(&spec.extensions.iter().collect::<Vec<_>>());
     for (file, text) in spec.rules.iter() {
@@ -253,7 +256,8 @@ fn rules(spec: &Spec) -> anyhow::Result<Vec<(String, Value)>> {
 }
 
 /// Returns a rule as text: where it applies, what it does in each direction, why, and an example.
-fn of_rule(pair: &str, rule: &Value) -> String {
+#[must_use]
+pub fn of_rule(pair: &str, rule: &Value) -> String {
     let id = rule.get("id").map(plain).unwrap_or_default();
     let mut text = format!("{id}: conversion rule of {pair}\n\n");
     let lines = [
