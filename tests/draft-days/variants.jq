@@ -1,38 +1,23 @@
-# A draft in which a tool answers in variants: it lists the outputs that it can give, a call names those that it wants, and a
-# result holds one list of outputs in place of `content` and `structuredContent`. The input is the schema of the newest release.
+# A draft in which a tool answers in variants: it lists those that it has, a call names the ones that it wants, and a result
+# holds one list of outputs in the place of its content and its structured content. The input is the schema of the newest release.
+def one($kind; $member; $of): {
+  "type": "object",
+  "required": (["type"] + (if $member then [$member] else [] end) | sort),
+  "properties": ({"type": {"const": $kind, "type": "string"}} + if $member then {($member): $of} else {} end)
+};
+def any($names): {"anyOf": [$names[] | {"$ref": "#/$defs/\(.)"}]};
+def list($name): {"type": "array", "items": {"$ref": "#/$defs/\($name)"}};
 ."$defs" |= (
-    .OutputVariant = {
-      "type": "object",
-      "required": ["audience", "id"],
-      "properties": {
-        "id": {"type": "string"},
-        "audience": {"enum": ["assistant", "user", "program"], "type": "string"},
-        "schema": .Tool.properties.outputSchema
-      }
-    }
-  | .ContentOutput = {
-      "type": "object",
-      "required": ["content", "type"],
-      "properties": {
-        "type": {"const": "content", "type": "string"},
-        "variant": {"type": "string"},
-        "content": .CallToolResult.properties.content
-      }
-    }
-  | .StructuredOutput = {
-      "type": "object",
-      "required": ["type", "value"],
-      "properties": {
-        "type": {"const": "structured", "type": "string"},
-        "variant": {"type": "string"},
-        "value": {}
-      }
-    }
-  | .ToolOutput = {"anyOf": [{"$ref": "#/$defs/ContentOutput"}, {"$ref": "#/$defs/StructuredOutput"}]}
-  | .Tool.properties.outputVariants = {"type": "array", "items": {"$ref": "#/$defs/OutputVariant"}}
+    .ContentOutput = one("content"; "content"; .CallToolResult.properties.content)
+  | .StructuredOutput = one("structured"; "value"; .CallToolResult.properties.structuredContent)
+  | .ToolOutput = any(["ContentOutput", "StructuredOutput"])
+  | .ContentVariant = one("content"; null; null)
+  | .StructuredVariant = one("structured"; "schema"; {"type": "object", "additionalProperties": {}})
+  | .OutputVariant = any(["ContentVariant", "StructuredVariant"])
+  | .Tool.properties.outputVariants = list("OutputVariant")
   | del(.Tool.properties.outputSchema)
   | .CallToolRequestParams.properties.requestedOutputs = {"type": "array", "items": {"type": "string"}}
-  | .CallToolResult.properties.outputs = {"type": "array", "items": {"$ref": "#/$defs/ToolOutput"}}
+  | .CallToolResult.properties.outputs = list("ToolOutput")
   | .CallToolResult.required = ["outputs", "resultType"]
   | del(.CallToolResult.properties.content, .CallToolResult.properties.structuredContent)
 )
