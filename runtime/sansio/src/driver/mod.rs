@@ -5,8 +5,6 @@
 pub mod client;
 #[cfg(feature = "server")]
 pub mod server;
-#[cfg(all(feature = "server", feature = "ext-tasks"))]
-pub mod tasks;
 
 pub use crate::ask::own_id;
 pub use crate::input_required::too_many_questions;

@@ -80,9 +80,7 @@ impl ServerState {
     /// Returns the requests that do not end by themselves once the peer is gone: streams, and those that wait for its input.
     pub(crate) fn endless(&self) -> Vec<Token> {
         let waits = |pending: &PendingCall| {
-            pending.is_suspended
-                || pending.is_adapted
-                || pending.method == methods::SUBSCRIPTIONS_LISTEN
+            pending.is_suspended || pending.is_adapted || pending.is_stream()
         };
         let pending = self.pending.iter().filter(|(_, pending)| waits(pending));
         pending.map(|(token, _)| *token).collect()
@@ -99,12 +97,8 @@ impl ServerState {
 
     /// Returns the streams that clients of the per-request lifecycle have opened.
     pub(crate) fn open_streams(&self) -> Vec<Token> {
-        if self.waiting_streams == 0 {
-            return Vec::new();
-        }
         let pending = self.pending.iter();
-        let streams =
-            pending.filter(|(_, pending)| pending.method == methods::SUBSCRIPTIONS_LISTEN);
+        let streams = pending.filter(|(_, pending)| pending.is_stream());
         streams.map(|(token, _)| *token).collect()
     }
 

@@ -1,5 +1,6 @@
 //! A server's end of tasks: which of its calls become tasks, and what their clients get of them.
 
+pub mod driver;
 mod options;
 mod record;
 pub(crate) mod served;
