@@ -17,6 +17,7 @@ use super::requests::PendingCall;
 use crate::errors;
 use crate::json::{object, with_members};
 use crate::quote::shown;
+use crate::subscriptions::names_stream;
 use crate::tasks::server::{with_task_ids, without_task_ids};
 use crate::translate::{TextDirection, no_params};
 use crate::{
@@ -307,12 +308,6 @@ impl Connection<Server> {
         let body = write::notification(method, Some(params.text()));
         self.send(Outgoing::on_its_way(exchange, body));
     }
-}
-
-/// Returns whether `_meta` of params names a stream.
-fn names_stream(params: &Json) -> bool {
-    let meta = params.get("_meta");
-    meta.is_some_and(|meta| meta.get(meta::SUBSCRIPTION_ID).is_some())
 }
 
 /// Returns the acknowledgement of a stream if the handler sends something else first: the stream is open for all of its filter.

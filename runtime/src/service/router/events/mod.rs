@@ -21,6 +21,8 @@ use crate::service::{Error, RequestContext};
 
 mod stream;
 
+pub use mcp_revisions_sansio::driver::{now_ms, timestamp};
+
 /// Time between two looks of a stream at what happened, unless the events have another.
 const INTERVAL: Duration = Duration::from_secs(5);
 
@@ -54,6 +56,8 @@ impl EventSignal {
 pub struct Events {
     sources: Vec<EventSource>,
     interval: Option<Duration>,
+    /// Set if no streams are kept open.
+    is_polled_only: bool,
     wanted_states: Vec<(String, Vec<StateType>)>,
 }
 
@@ -126,6 +130,13 @@ impl Events {
         self.interval = Some(interval.max(Duration::from_millis(1)));
         self
     }
+
+    /// Offers polls only, of a server whose host keeps no response open.
+    #[must_use]
+    pub fn without_push(mut self) -> Self {
+        self.is_polled_only = true;
+        self
+    }
 }
 
 impl EventSource {
@@ -173,17 +184,15 @@ impl EventHandlers {
             Error::Rpc(ErrorObject::new(NOT_FOUND, why).with_data(Json::of(&data)))
         })
     }
+}
 
-    /// Returns the error of a delivery to webhooks, which no event type has.
-    fn no_webhooks(&self, name: &str) -> Error {
-        if let Err(unknown) = self.find(name) {
-            return unknown;
-        }
-        let data = [("feature", "deliveryMode"), ("value", "webhook")];
-        let data = Map::from_iter(data.map(|(name, text)| (name, Json::of(text))));
-        let why = "the server has no webhooks: use `events/stream` or `events/poll`";
-        Error::Rpc(ErrorObject::new(UNSUPPORTED, why).with_data(Json::of(&data)))
-    }
+/// Returns the error of a delivery mode that the event types do not have.
+fn no_mode(mode: &str) -> Error {
+    let data = [("feature", "deliveryMode"), ("value", mode)];
+    let data = Map::from_iter(data.map(|(name, text)| (name, Json::of(text))));
+    let why =
+        format!("no event type has the delivery mode `{mode}`: `events/list` has their modes");
+    Error::Rpc(ErrorObject::new(UNSUPPORTED, why).with_data(Json::of(&data)))
 }
 
 impl ext::ServerHandlers<RequestContext<Latest>> for EventHandlers {
@@ -225,6 +234,9 @@ impl ext::ServerHandlers<RequestContext<Latest>> for EventHandlers {
         cx: RequestContext<Latest>,
     ) -> Result<ext::StreamEventsResult, Error> {
         let source = self.find(&params.name)?;
+        if !source.event.delivery.contains(&ext::DeliveryMode::Push) {
+            return Err(no_mode("push"));
+        }
         stream::run(source, params, cx).await
     }
 
@@ -233,7 +245,8 @@ impl ext::ServerHandlers<RequestContext<Latest>> for EventHandlers {
         params: ext::SubscribeEventsRequestParams,
         _: RequestContext<Latest>,
     ) -> Result<ext::SubscribeEventsResult, Error> {
-        Err(self.no_webhooks(&params.name))
+        self.find(&params.name)?;
+        Err(no_mode("webhook"))
     }
 
     async fn unsubscribe_events(
@@ -241,7 +254,8 @@ impl ext::ServerHandlers<RequestContext<Latest>> for EventHandlers {
         params: ext::UnsubscribeEventsRequestParams,
         _: RequestContext<Latest>,
     ) -> Result<ext::UnsubscribeEventsResult, Error> {
-        Err(self.no_webhooks(&params.name))
+        self.find(&params.name)?;
+        Err(no_mode("webhook"))
     }
 }
 
@@ -289,7 +303,10 @@ impl Router {
             let Some(source) = from.first_mut() else {
                 continue;
             };
-            source.event.delivery = vec![ext::DeliveryMode::Poll, ext::DeliveryMode::Push];
+            source.event.delivery = vec![ext::DeliveryMode::Poll];
+            if !events.is_polled_only {
+                source.event.delivery.push(ext::DeliveryMode::Push);
+            }
             source.interval = events.interval.unwrap_or(INTERVAL);
             let name = &source.event.name;
             let is_free = before.iter().all(|other| other.event.name != *name);
