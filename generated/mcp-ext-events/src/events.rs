@@ -1009,12 +1009,14 @@ pub struct WebhookDelivery {
     pub secret: String,
     /// URL, which begins with `https://`.
     pub url: String,
+    /// Always `webhook`.
+    pub mode: Option<WebhookDeliveryMode>,
     /// Members that this revision does not name, in the order in which they stood.
     pub extra: Extra,
 }
 
 impl WebhookDelivery {
-    /// Creates a value with its fields.
+    /// Creates a value with its required fields; the `with_*` methods set the others.
     #[must_use]
     pub fn new(
         url: mcp_wire::args::Url<impl Into<String>>,
@@ -1023,7 +1025,22 @@ impl WebhookDelivery {
         Self {
             secret: secret.into(),
             url: url.0.into(),
+            mode: None,
             extra: Map::new(),
         }
     }
+
+    /// Sets `mode`.
+    #[must_use]
+    pub fn with_mode(mut self, mode: impl Into<WebhookDeliveryMode>) -> Self {
+        self.mode = Some(mode.into());
+        self
+    }
+}
+
+/// The value of `mode` of a webhook's delivery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum WebhookDeliveryMode {
+    /// `webhook`
+    Webhook,
 }

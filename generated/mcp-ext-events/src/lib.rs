@@ -10,7 +10,7 @@
 //! a state may break the one before it under the same identifier, which is rare and documented.
 //!
 //! What its schema repeats of the revision are the types of [`mcp_2026_07_28`].
-//! 28 definitions of the schema as 37 Rust types, and 11 methods.
+//! 28 definitions of the schema as 38 Rust types, and 11 methods.
 //! Reading keeps what it does not know and writing puts it back; errors name the JSON pointer.
 
 #![forbid(unsafe_code)]

@@ -14,7 +14,8 @@ use crate::{
     StreamEventsRequestParams, StreamEventsResult, SubscribeEventsRequest,
     SubscribeEventsRequestParams, SubscribeEventsResult, UnsubscribeEventsRequest,
     UnsubscribeEventsRequestParams, UnsubscribeEventsResult, WebhookAddress,
-    WebhookControl, WebhookDelivery, WebhookGap, WebhookTerminated, WebhookVerification,
+    WebhookControl, WebhookDelivery, WebhookDeliveryMode, WebhookGap, WebhookTerminated,
+    WebhookVerification,
 };
 
 mcp_wire::methods! {
@@ -66,6 +67,7 @@ mcp_wire::types! {
     WebhookAddress "WebhookAddress" of;
     WebhookControl "WebhookControl" of;
     WebhookDelivery "WebhookDelivery" of;
+    WebhookDeliveryMode "WebhookDeliveryMode" inline;
     WebhookGap "WebhookGap" of;
     WebhookTerminated "WebhookTerminated" of;
     WebhookVerification "WebhookVerification" of;

@@ -10,7 +10,7 @@ use crate::{
     ListEventsResult, PollEventsRequestParams, PollEventsResult,
     StreamEventsRequestParams, StreamEventsResult, SubscribeEventsRequestParams,
     SubscribeEventsResult, UnsubscribeEventsRequestParams, UnsubscribeEventsResult,
-    WebhookAddress, WebhookDelivery,
+    WebhookAddress, WebhookDelivery, WebhookDeliveryMode,
 };
 
 mcp_wire::strings! {
@@ -191,9 +191,15 @@ mcp_wire::record! {
 
 mcp_wire::record! {
     WebhookDelivery open {
-        const 0 "mode": constant("webhook");
-        1 "secret": required secret;
-        2 "url": required url;
+        2 "mode": optional mode;
+        0 "secret": required secret;
+        1 "url": required url;
+    }
+}
+
+mcp_wire::strings! {
+    WebhookDeliveryMode {
+        Webhook "webhook";
     }
 }
 
@@ -204,5 +210,5 @@ mcp_wire::serde_bridge!(
     ListEventsResult, PollEventsRequestParams, PollEventsResult,
     StreamEventsRequestParams, StreamEventsResult, SubscribeEventsRequestParams,
     SubscribeEventsResult, UnsubscribeEventsRequestParams, UnsubscribeEventsResult,
-    WebhookAddress, WebhookDelivery
+    WebhookAddress, WebhookDelivery, WebhookDeliveryMode
 );

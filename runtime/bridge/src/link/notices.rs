@@ -54,8 +54,9 @@ impl Proxied {
                 let is_told = server.tell(token, method, params);
                 let open = server.call_mut(token).filter(|_| !is_told);
                 // It is told once per call: there may be many more.
-                let is_first = |open: &&mut _| !open.call.loses.swap(true, Ordering::AcqRel);
-                if let Some(open) = open.filter(is_first) {
+                if let Some(open) = open
+                    && !open.call.loses.swap(true, Ordering::AcqRel)
+                {
                     let call = &open.call.method;
                     warn!(
                         server = self.settings.label(),

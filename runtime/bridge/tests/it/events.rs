@@ -12,8 +12,8 @@ use mcp_revisions::mcp_wire::{Json, JsonObject};
 use mcp_revisions::service::client::Http;
 use mcp_revisions::service::client::events::EventUpdate;
 use mcp_revisions::service::router::events::{EventSignal, Events};
-use mcp_revisions::service::{Error, Router};
-use mcp_revisions::{Lifecycle, Revision};
+use mcp_revisions::service::{Error, Router, Server};
+use mcp_revisions::{Lifecycle, Revision, RevisionSet};
 use serde_json::json;
 
 use crate::client;
@@ -43,7 +43,9 @@ async fn clients_that_can_have_events_get_each_once_and_others_are_not_offered_a
         let (ours, theirs) = (tokio::io::duplex(1 << 16), tokio::io::duplex(1 << 16));
         let event = ext::EventType::new("tick", vec![], JsonObject::new());
         let events = Events::new().event(event, &EventSignal::new(), tick);
-        let server = Router::new().events(events).build("ticks", "1").unwrap();
+        let server = Server::new(&mcp_revisions::program!());
+        let server = server.with_revisions(RevisionSet::none().with(Revision::LATEST));
+        let server = Router::new().events(events).build_with(server).unwrap();
         tokio::spawn(server.lines(ours.0, theirs.0));
         std::future::ready(Ok((theirs.1, ours.1)))
     });
