@@ -22,7 +22,6 @@ impl Markdown {
     }
 
     /// Returns any text as inline code, on one line.
-    #[must_use]
     pub fn code(text: &str) -> Self {
         let shown = visible(text);
         let mut runs = shown.split(|letter| letter != '`').map(str::len);
@@ -35,7 +34,6 @@ impl Markdown {
     }
 
     /// Returns any text as paragraphs, in which no mark of Markdown or HTML has a meaning that goes beyond its line.
-    #[must_use]
     pub fn prose(text: &str) -> Self {
         let mut lines = Vec::new();
         for line in text.trim().lines() {
@@ -67,20 +65,17 @@ impl Markdown {
     }
 
     /// Returns it with more behind it.
-    #[must_use]
     pub fn then(mut self, more: impl Into<Self>) -> Self {
         self.0.push_str(&more.into().0);
         self
     }
 
     /// Returns its first line.
-    #[must_use]
     pub fn first_line(&self) -> Self {
         Self(self.0.lines().next().unwrap_or_default().to_owned())
     }
 
     /// Returns the text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -94,7 +89,6 @@ impl From<&'static str> for Markdown {
 }
 
 /// Returns a text on one line, with an escape for each letter that is invisible or that moves others.
-#[must_use]
 pub fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {

@@ -60,10 +60,8 @@ impl RateLimit {
         message.forward().await
     }
 
-    /// Counts a request.
-    ///
-    /// # Errors
-    /// Returns the error for the client that has sent too many, with the time after which it may send another.
+    /// Counts a request. Returns the error for the client that has sent too many, with the time after which it may send
+    /// another.
     pub(crate) fn admit(&self, client: &Owner) -> Result<(), ErrorObject> {
         let (now, most) = (Instant::now(), f64::from(self.per_minute));
         let each = Duration::from_secs(60) / self.per_minute;

@@ -211,10 +211,8 @@ impl Servers {
         &self.0.settings
     }
 
-    /// Returns the server of a client, which is started if it is not at work.
-    ///
-    /// # Errors
-    /// A server that cannot be started, or too many of them.
+    /// Returns the server of a client, which is started if it is not at work. Fails for a server that cannot be started, or too
+    /// many of them.
     pub(crate) async fn of(
         &self,
         caller: &Arc<Caller>,

@@ -225,10 +225,8 @@ fn of_target(url: &str) -> ServerEntry {
     ServerEntry::new(url, target)
 }
 
-/// Reads servers, all at once.
-///
-/// # Errors
-/// Returns an error that names each server that cannot be read: a lock without it would say that it offers nothing.
+/// Reads servers, all at once. Returns an error that names each server that cannot be read: a lock without it would say that it
+/// offers nothing.
 fn read_servers(
     entries: &[ServerEntry],
     arguments: &UpstreamArguments,

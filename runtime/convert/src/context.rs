@@ -43,6 +43,7 @@ static UNKNOWN: Session = Session {
 
 /// A conversion in progress: one step between adjacent revisions.
 #[derive(Debug, Clone, Default)]
+#[must_use]
 pub struct Context {
     policy: UnknownFields,
     session: Option<Arc<Session>>,
@@ -65,28 +66,24 @@ impl Context {
     }
 
     /// Sets what is known from the handshake.
-    #[must_use]
     pub fn with_session(mut self, session: impl Into<Arc<Session>>) -> Self {
         self.session = Some(session.into());
         self
     }
 
     /// Says that the receiver knows the session: what is left to that is recorded nowhere.
-    #[must_use]
     pub fn with_known_session(mut self) -> Self {
         self.knows_session = true;
         self
     }
 
     /// Sets the value that an adapter gives where a rule requires its state.
-    #[must_use]
     pub fn with_supplied(mut self, adapter: Adapter, value: Json) -> Self {
         self.supplied = Some((adapter, value));
         self
     }
 
     /// Sets the member of a message that the value is: pointers of losses are those in the message.
-    #[must_use]
     pub fn within(mut self, member: &'static str) -> Self {
         self.root.push(LossSegment::Member(member));
         self.path.reset(&self.root);

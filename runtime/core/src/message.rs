@@ -12,6 +12,7 @@ use crate::route::Route;
 
 /// Facts about a message that are not in its text.
 #[derive(Debug, Clone, Default)]
+#[must_use]
 pub struct MessageContext<'a> {
     method: Option<&'a str>,
     sender: Option<Direction>,
@@ -21,7 +22,6 @@ pub struct MessageContext<'a> {
 impl<'a> MessageContext<'a> {
     /// Creates the context of a message that is not a response; `conversion` has the policy for unknown fields, and what
     /// is known of the session.
-    #[must_use]
     pub fn new(conversion: Context) -> Self {
         Self {
             conversion,
@@ -30,7 +30,6 @@ impl<'a> MessageContext<'a> {
     }
 
     /// Sets the method of the request that a response answers: without it no response is converted.
-    #[must_use]
     pub fn answering(self, method: impl Into<Option<&'a str>>) -> Self {
         Self {
             method: method.into(),
@@ -39,7 +38,6 @@ impl<'a> MessageContext<'a> {
     }
 
     /// Sets who sends the method: a message, or the request that a response answers. Only methods of both sides need it.
-    #[must_use]
     pub fn sent_by(self, sender: impl Into<Option<Direction>>) -> Self {
         Self {
             sender: sender.into(),

@@ -71,7 +71,6 @@ impl Head {
 }
 
 /// Returns the summary of a diff: a line for each sort of news, ten at most.
-#[must_use]
 pub fn brief(diff: &Diff) -> Vec<BriefLine> {
     let mut all: SortedMap<Head, Vec<(ChangeLevel, BriefItem)>> = SortedMap::new();
     let mut messages: SortedMap<(Head, &'static str), SortedSet<&str>> = SortedMap::new();
@@ -424,7 +423,6 @@ fn braced(methods: &SortedSet<&str>) -> Vec<String> {
 
 impl BriefLine {
     /// Writes the items in words, names as `name` writes them.
-    #[must_use]
     pub fn words(&self, name: impl Fn(&str) -> String) -> String {
         let items = self.items.iter().map(|item| {
             let names = joined(item.names.iter().map(|one| name(one)), ", ");

@@ -260,10 +260,7 @@ impl ::metrics::Recorder for Recorder {
     }
 }
 
-/// Begins to record, and returns what renders the metrics.
-///
-/// # Errors
-/// Returns an error if metrics are recorded already.
+/// Begins to record, and returns what renders the metrics. Returns an error if metrics are recorded already.
 pub(super) fn begin() -> anyhow::Result<impl Fn() -> String + Send + Sync + Clone + 'static> {
     let recorder = Recorder(Arc::new(Mutex::new(MetricsRegistry::new())));
     ::metrics::set_global_recorder(recorder.clone())

@@ -50,11 +50,8 @@ struct Several<'s> {
 }
 
 impl Several<'_> {
-    /// Serves what the file says, and leaves a server alone whose entry is the one that it has. An entry that cannot be used is a
-    /// server whose clients get the reason.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be used: all stays as it is then.
+    /// Serves what the file says, and leaves a server alone whose entry is the one that it has. An entry that cannot be used is
+    /// a server whose clients get the reason. Returns an error if the file cannot be used: all stays as it is then.
     fn load(&mut self) -> anyhow::Result<()> {
         let (config, file) = (Config::read(self.file)?, self.file.display());
         for note in &config.notes {

@@ -17,10 +17,7 @@ pub(crate) enum ServerWay {
 }
 
 /// Returns the name of a server and the way to it: of a command, of a URL, or of the entry of this name in a file. Tokens that
-/// are kept of a sign-in are used.
-///
-/// # Errors
-/// Returns an error if the file has no such entry, or one that cannot be used.
+/// are kept of a sign-in are used. Returns an error if the file has no such entry, or one that cannot be used.
 pub(crate) fn way_to(
     server: Option<&str>,
     command: &[String],

@@ -30,10 +30,8 @@ pub(super) struct Certificate {
     pub(super) fault: Option<String>,
 }
 
-/// Completes a TLS handshake over a connection, and returns the facts of the server's certificate, trusted or not.
-///
-/// # Errors
-/// Returns the reason why the handshake failed.
+/// Completes a TLS handshake over a connection, and returns the facts of the server's certificate, trusted or not. Returns the
+/// reason why the handshake failed.
 pub(super) async fn look(
     roots: Arc<RootCertStore>,
     host: &str,

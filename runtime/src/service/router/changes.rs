@@ -208,7 +208,6 @@ impl std::fmt::Debug for OtherReplicas {
 
 impl Router {
     /// Sends notifications of these changes to subscribed clients: of lists, and of resources.
-    #[must_use]
     pub fn with_changes(mut self, changes: &Changes) -> Self {
         self.changes = Some(changes.clone());
         self

@@ -55,6 +55,7 @@ const NAME_BYTES: usize = 1 << 10;
 /// [`build`](Self::build) reports invalid registrations: names that are empty or used twice, URIs that are none, templates
 /// that match no URI or whose function takes what they do not have, schemas that describe no object.
 #[derive(Default)]
+#[must_use]
 pub struct Router {
     tools: NamedList<Tool>,
     resources: NamedList<RegisteredResource>,
@@ -143,7 +144,6 @@ impl<T> NamedList<T> {
 
 impl Router {
     /// Creates an empty router.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -163,7 +163,6 @@ impl Router {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn with_extension(
         mut self,
         identifier: impl Into<String>,

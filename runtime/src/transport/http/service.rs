@@ -351,10 +351,8 @@ impl ServiceShared {
         Err(refused.into())
     }
 
-    /// Returns whether GET and DELETE mean anything: not to a server without sessions, and not in a revision without them.
-    ///
-    /// # Errors
-    /// The answer to a header that names a protocol version which is not served.
+    /// Returns whether GET and DELETE mean anything: not to a server without sessions, and not in a revision without them. The
+    /// error is the answer to a header that names a protocol version which is not served.
     pub(super) fn has_session_operations(&self, headers: &HeaderMap) -> Result<bool, Box<Refusal>> {
         let named = text(headers, headers::PROTOCOL_VERSION);
         if self.options.sessions {

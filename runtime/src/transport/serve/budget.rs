@@ -181,11 +181,9 @@ impl Reservation {
         }
     }
 
-    /// Gives back the room of a request that is suspended: it counts against its owner's share of those, and what is
-    /// kept of it against the share of their bytes. A request that was suspended before has been counted.
-    ///
-    /// # Errors
-    /// A share, or all that clients may take up, that is used up.
+    /// Gives back the room of a request that is suspended: it counts against its owner's share of those, and what is kept of it
+    /// against the share of their bytes. A request that was suspended before has been counted. Fails for a share, or all that
+    /// clients may take up, that is used up.
     pub(crate) fn suspend(&self) -> Result<(), Box<Refusal>> {
         let mut place = lock(&self.place);
         if place.is_some() {

@@ -31,6 +31,7 @@ impl TaskSupport {
 
 /// The tasks of a server: which tools make some, where they are kept, and how long.
 #[derive(Clone)]
+#[must_use]
 pub struct TaskOptions {
     tools: HashMap<String, TaskSupport>,
     /// The other tools of the server; `None` if they are not known.
@@ -61,13 +62,11 @@ impl Default for TaskOptions {
 
 impl TaskOptions {
     /// Creates options without any tool.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Lets calls of a tool become tasks.
-    #[must_use]
     pub fn with_tool(mut self, name: impl Into<String>, support: TaskSupport) -> Self {
         self.tools.insert(name.into(), support);
         self
@@ -81,28 +80,24 @@ impl TaskOptions {
 
     /// Sets where tasks are kept [default: in the backplane that replicas share, otherwise in the memory of the process].
     /// Replicas that share a store serve each other's tasks.
-    #[must_use]
     pub fn with_store(mut self, store: Arc<dyn TaskStore>) -> Self {
         self.store = Some(store);
         self
     }
 
     /// Sets how long a task is kept from its creation where its client names no time [default: 1 hour].
-    #[must_use]
     pub fn with_ttl(mut self, ttl: Duration) -> Self {
         self.ttl = ttl;
         self
     }
 
     /// Sets how long a client may have a task kept [default: 24 hours].
-    #[must_use]
     pub fn with_max_ttl(mut self, most: Duration) -> Self {
         self.max_ttl = most;
         self
     }
 
     /// Sets how often a client is asked to look at a task [default: every second].
-    #[must_use]
     pub fn with_poll_interval(mut self, interval: Duration) -> Self {
         self.poll_interval = interval;
         self
@@ -111,7 +106,6 @@ impl TaskOptions {
     /// Sets the revisions whose core has the messages of the extension, so that their clients declare no extension
     /// [default: those whose schema has them].
     #[doc(hidden)]
-    #[must_use]
     pub fn with_extension_in_core(mut self, revisions: RevisionSet) -> Self {
         self.core_revisions = revisions;
         self

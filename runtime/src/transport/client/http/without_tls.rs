@@ -19,10 +19,7 @@ impl NoTls {
     /// Unset, since `https` cannot be spoken.
     pub(super) const HAS_TLS: bool = false;
 
-    /// Returns the trust in no certificate.
-    ///
-    /// # Errors
-    /// Returns no error.
+    /// Returns the trust in no certificate. Returns no error.
     pub(super) fn from_env() -> Result<Self, Error> {
         Ok(Self {})
     }

@@ -63,6 +63,7 @@ type Grants = dyn Fn(&[String], &str) -> bool + Send + Sync;
 /// # Ok(())
 /// # }
 /// ```
+#[must_use]
 pub struct ResourceGuard {
     resource: ProtectedResource,
     verify: Box<Verify>,
@@ -93,7 +94,6 @@ impl ResourceGuard {
 
     /// Sets the scopes that each request needs [default: none]. Challenges name them; a request whose token lacks one gets
     /// status 403.
-    #[must_use]
     pub fn with_required_scopes<S: Into<String>>(
         mut self,
         scopes: impl IntoIterator<Item = S>,
@@ -104,7 +104,6 @@ impl ResourceGuard {
 
     /// Sets the rule by which the scopes of a token grant a scope [default: it is one of them]: for scopes that imply others, such
     /// as `files:write` for `files:read`.
-    #[must_use]
     pub fn with_scope_rule(
         mut self,
         grants: impl Fn(&[String], &str) -> bool + Send + Sync + 'static,
@@ -116,7 +115,6 @@ impl ResourceGuard {
     /// Takes a token without `sub` and `username` as the own one of its client [default: only if its claims name the grant, by
     /// `grant_type`, `gty` or `idtyp`]. Do so only if the authorization server names the person in each other token: people who share a
     /// client are one principal otherwise.
-    #[must_use]
     pub fn with_client_tokens(mut self) -> Self {
         self.takes_clients = true;
         self
@@ -125,7 +123,6 @@ impl ResourceGuard {
     /// Serves the metadata of the authorization server at the root of the origin, too, for clients of 2025-03-26, which look
     /// for them there. `document` is that of the authorization server's own
     /// `/.well-known/oauth-authorization-server`. It is off by default.
-    #[must_use]
     pub fn with_server_metadata(mut self, document: Json) -> Self {
         self.server_metadata = Some(document);
         self
@@ -257,10 +254,7 @@ impl fmt::Debug for ResourceGuard {
     }
 }
 
-/// Returns the token of a request.
-///
-/// # Errors
-/// Returns the reason why the request is not valid; `None` if it has no token.
+/// Returns the token of a request. Returns the reason why the request is not valid; `None` if it has no token.
 fn token(head: &Parts) -> Result<String, Option<&'static str>> {
     let query = head.uri.query().unwrap_or_default();
     if query.split('&').any(|one| one.starts_with("access_token=")) {

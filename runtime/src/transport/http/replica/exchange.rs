@@ -100,10 +100,8 @@ impl Replica {
         self.backplane.available().is_ok() && !*self.is_doubtful.borrow()
     }
 
-    /// Waits until it is settled which sessions run here: a connection that is cut may be back soon.
-    ///
-    /// # Errors
-    /// The reason why it is not settled.
+    /// Waits until it is settled which sessions run here: a connection that is cut may be back soon. The error is the reason
+    /// why it is not settled.
     pub(super) async fn settled(&self) -> Result<(), Unavailable> {
         let settled = async {
             while self.backplane.available().is_err() {
