@@ -150,10 +150,7 @@ impl Transport {
         self.running.exit()
     }
 
-    /// Ends it, and waits until it has ended.
-    ///
-    /// # Errors
-    /// A process that did not end by itself, and was killed.
+    /// Ends it, and waits until it has ended. Fails for a process that did not end by itself, and was killed.
     #[doc(hidden)]
     pub fn end(self) -> Boxed<'static, std::io::Result<()>> {
         self.running.end()

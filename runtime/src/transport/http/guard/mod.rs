@@ -297,11 +297,8 @@ impl Options {
     }
 
     /// Checks the access token of a request, if the service has a guard: for a service that does something before
-    /// [`Service`](super::Service) sees the request, which takes one that has [`TokenClaims`] as checked.
-    /// Cancel safe.
-    ///
-    /// # Errors
-    /// Returns the response to a request that is refused.
+    /// [`Service`](super::Service) sees the request, which takes one that has [`TokenClaims`] as checked. Cancel safe. Returns
+    /// the response to a request that is refused.
     #[doc(hidden)]
     pub async fn authorize(&self, head: &mut Parts) -> Result<(), Box<Response<Body>>> {
         let Some(guard) = &self.guard else {
