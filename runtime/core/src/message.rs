@@ -30,19 +30,15 @@ impl<'a> MessageContext<'a> {
     }
 
     /// Sets the method of the request that a response answers: without it no response is converted.
-    pub fn answering(self, method: impl Into<Option<&'a str>>) -> Self {
-        Self {
-            method: method.into(),
-            ..self
-        }
+    pub fn answering(mut self, method: impl Into<Option<&'a str>>) -> Self {
+        self.method = method.into();
+        self
     }
 
     /// Sets who sends the method: a message, or the request that a response answers. Only methods of both sides need it.
-    pub fn sent_by(self, sender: impl Into<Option<Direction>>) -> Self {
-        Self {
-            sender: sender.into(),
-            ..self
-        }
+    pub fn sent_by(mut self, sender: impl Into<Option<Direction>>) -> Self {
+        self.sender = sender.into();
+        self
     }
 }
 
@@ -100,11 +96,11 @@ pub(crate) fn convert_one(
         check_sent(of_all.beginning(), method, kind, context.sender)?;
     }
     if of_all.is_untouched() {
-        let mut answered = named.filter(|_| kind.is_none()).into_iter();
-        let is_known = |method: &&str| of_all.methods(of_all.from, method).next().is_some();
-        answered
-            .find(is_known)
-            .map_or(Ok(()), |method| check_answered(of_all, method))?;
+        if let (Some(method), None) = (named, kind)
+            && of_all.methods(of_all.from, method).next().is_some()
+        {
+            check_answered(of_all, method)?;
+        }
         return Ok((Json::from_text(message.text)?, Vec::new()));
     }
     let method = named.ok_or(ConversionError::UnknownRequest)?;

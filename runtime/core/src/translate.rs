@@ -123,10 +123,7 @@ impl Translator {
         context: &dyn Fn() -> Context,
     ) -> Conversion<Json> {
         let (from, to) = self.ends(way, peer);
-        let sender = match way {
-            TextDirection::In => self.own.back(),
-            TextDirection::Out => self.own,
-        };
+        let sender = self.requester(way).back();
         let called = |revision| self.name_in(revision, method, sender);
         let subject = Subject::Method(called(from), Part::Params, Some(sender));
         let route = Route::between(from, to)?;

@@ -138,11 +138,9 @@ impl<App> RequestContext<App> {
     }
 
     /// Returns the context with what the functions of a router share.
-    pub(in crate::service) fn with_states(self, states: &Arc<States>) -> Self {
-        Self {
-            states: Some(Arc::clone(states)),
-            ..self
-        }
+    pub(in crate::service) fn with_states(mut self, states: &Arc<States>) -> Self {
+        self.states = Some(Arc::clone(states));
+        self
     }
 
     /// Returns the state of this type; `None` if the router was given none.
