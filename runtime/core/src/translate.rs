@@ -352,7 +352,6 @@ impl Translator {
         (self.on_loss).tell_losses(self.peer(), method, peer, request, losses);
     }
 
-    /// Returns the role of the peers.
     fn peer(&self) -> PeerRole {
         match self.own {
             Direction::ClientToServer => PeerRole::Server,

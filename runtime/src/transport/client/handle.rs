@@ -15,7 +15,6 @@ use mcp_revisions_sansio::client::{
 /// Maximum number of bytes of notifications that wait for the reader of a request.
 const REPLY_BYTES: usize = 1 << 20;
 
-/// A command of a handle.
 pub(super) enum HandleCommand<C> {
     Ask(OutgoingRequest, Box<OpenCall<C>>),
     Cancel(u64),

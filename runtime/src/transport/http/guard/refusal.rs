@@ -108,7 +108,6 @@ impl GuardRefusal {
         HeaderValue::from_str(&challenge).ok()
     }
 
-    /// Returns the response.
     pub(super) fn response(&self, resource: &ProtectedResource) -> Response<Body> {
         let cause = self.cause.as_deref().unwrap_or(&self.why);
         observe::refused(self.status.as_u16(), cause);

@@ -305,7 +305,6 @@ impl SignInShared {
         }
     }
 
-    /// Returns the headers of a request.
     fn headers(&self, request: &HttpRequest<'_>) -> Result<Credentials, String> {
         let state = lock(&self.state);
         let Some(kept) = &state.kept else {
@@ -345,7 +344,6 @@ impl SignInShared {
     }
 }
 
-/// The answer to a refusal.
 enum RefusalAnswer {
     Next(RefusalFate),
     Flow(RefusedRequest),
