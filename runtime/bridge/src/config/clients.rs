@@ -50,13 +50,7 @@ pub struct Clients {
     tokens: Option<PathBuf>,
 }
 
-impl std::fmt::Debug for Clients {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Clients")
-            .field("file", &self.file)
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] Clients, "Clients", self, "file": self.file);
 
 impl Clients {
     /// Reads the servers of a file as hosts write it: JSON with comments, or TOML if it ends in `.toml`. None is started.

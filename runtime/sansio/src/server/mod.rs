@@ -274,12 +274,4 @@ impl Server {
     }
 }
 
-impl std::fmt::Debug for Server {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Server")
-            .field("app", &self.app())
-            .field("served", &self.served)
-            .field("limits", &self.limits)
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] Server, "Server", self, "app": self.app(), "served": self.served, "limits": self.limits);

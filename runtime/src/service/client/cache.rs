@@ -86,13 +86,7 @@ struct CacheState {
     changes: u64,
 }
 
-impl std::fmt::Debug for Cache {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Cache")
-            .field("results", &self.state().kept.len())
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] Cache, "Cache", self, "results": self.state().kept.len());
 
 impl Cache {
     /// Creates a cache of so many bytes of results.

@@ -61,13 +61,7 @@ impl<App> Clone for RequestContext<App> {
     }
 }
 
-impl<App> std::fmt::Debug for RequestContext<App> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("RequestContext")
-            .field("revision", &self.facts.revision)
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([App] RequestContext<App>, "RequestContext", self, "revision": self.facts.revision);
 
 impl<App> RequestContext<App> {
     fn of(facts: CallFacts) -> Self {

@@ -305,8 +305,4 @@ impl<C> WeakHandle<C> {
     }
 }
 
-impl<C> std::fmt::Debug for HandleCommand<C> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Command").finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([C] HandleCommand<C>, "Command", self);

@@ -157,8 +157,4 @@ impl Transport {
     }
 }
 
-impl std::fmt::Debug for Transport {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Transport").finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] Transport, "Transport", self);

@@ -5,7 +5,6 @@ mod refusal;
 mod resource;
 mod scopes;
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -245,14 +244,7 @@ impl ResourceGuard {
     }
 }
 
-impl fmt::Debug for ResourceGuard {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ResourceGuard")
-            .field("resource", &self.resource)
-            .field("required", &self.required)
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] ResourceGuard, "ResourceGuard", self, "resource": self.resource, "required": self.required);
 
 /// Returns the token of a request. Returns the reason why the request is not valid; `None` if it has no token.
 fn token(head: &Parts) -> Result<String, Option<&'static str>> {

@@ -504,10 +504,4 @@ impl AuthProvider for OAuth {
     }
 }
 
-impl std::fmt::Debug for OAuth {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OAuth")
-            .field("server", &self.0.settings.server)
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] OAuth, "OAuth", self, "server": self.0.settings.server);
