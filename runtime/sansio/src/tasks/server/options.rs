@@ -137,7 +137,6 @@ impl TaskOptions {
     }
 }
 
-/// Without the store.
 mcp_wire::debug_struct!([] TaskOptions, "TaskOptions", self,
     "tools": self.tools,
     "ttl": self.ttl,
