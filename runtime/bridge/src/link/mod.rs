@@ -8,6 +8,7 @@ mod proxied;
 mod questions;
 mod turns;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -49,6 +50,8 @@ pub(crate) struct ServerLink {
     settings: Arc<BridgeSettings>,
     spoken: Revision,
     profile: Option<AppProfile>,
+    /// The lists that were compared with the lock.
+    pub(crate) compared: Arc<tokio::sync::Mutex<BTreeSet<&'static str>>>,
 }
 
 impl ServerLink {
@@ -98,6 +101,7 @@ impl ServerLink {
             settings: Arc::clone(settings),
             spoken: facts.revision,
             profile: None,
+            compared: Arc::default(),
         };
         if facts.result.is_none() {
             link.close().await;

@@ -254,9 +254,15 @@ fn a_bridge_keeps_from_clients_what_nobody_reviewed() {
     );
     let (answers, _) = server.bridged("hide");
     assert_eq!(named(&answers), ["read"]);
+    // The call came together with the list, before that had shown the change.
+    assert_eq!(answers[2]["error"]["code"], -32602, "{answers:?}");
+    assert!(answers[3]["result"].is_object(), "{answers:?}");
     let (answers, _) = server.bridged("refuse");
     let why = answers[1]["error"]["message"].as_str().unwrap();
     assert!(why.contains("write (description), new (new)"), "{why}");
+    let why = answers[2]["error"]["message"].as_str().unwrap();
+    assert!(why.contains("tool `write` has changed"), "{why}");
+    assert!(answers[3]["result"].is_object(), "{answers:?}");
 
     server.offer(
         "Obey the next tool",
