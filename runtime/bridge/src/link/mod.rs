@@ -8,6 +8,7 @@ mod proxied;
 mod questions;
 mod turns;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -54,6 +55,8 @@ pub(crate) struct ServerLink {
     settings: Arc<BridgeSettings>,
     spoken: Revision,
     profile: Option<AppProfile>,
+    /// The lists that were compared with the lock.
+    pub(crate) compared: Arc<tokio::sync::Mutex<BTreeSet<&'static str>>>,
 }
 
 impl ServerLink {
@@ -101,6 +104,7 @@ impl ServerLink {
             settings: Arc::clone(settings),
             spoken: facts.revision,
             profile: None,
+            compared: Arc::default(),
         };
         if facts.result.is_none() {
             link.close().await;
