@@ -35,10 +35,7 @@ pub struct MethodLine {
     pub channels: Vec<Option<MethodKind>>,
 }
 
-/// Compares these revisions or files; all revisions of the spec, if no name is given.
-///
-/// # Errors
-/// As [`super::between`].
+/// Compares these revisions or files; all revisions of the spec, if no name is given. Fails as [`super::between`].
 pub fn history(
     sources: &SideSources<'_>,
     names: &[String],
@@ -63,7 +60,6 @@ pub fn history(
 }
 
 /// Compares sides that are open, each with the one before it; `raw` says that their errata were left out.
-#[must_use]
 pub fn history_of(sides: &[&ComparedSide], raw: bool, settings: &DiffSettings) -> SchemaHistory {
     let steps = sides.windows(2).filter_map(|pair| match pair {
         [old, new] => Some(settled(old, new, raw, settings)),
@@ -77,7 +73,6 @@ pub fn history_of(sides: &[&ComparedSide], raw: bool, settings: &DiffSettings) -
 }
 
 /// Returns the messages that any side has, with the kind that each has in each side.
-#[must_use]
 pub fn method_lines(sides: &[&ComparedSide]) -> Vec<MethodLine> {
     let mut lines: SortedMap<(Direction, bool, String), Vec<Option<MethodKind>>> = SortedMap::new();
     let feature = ExtractedFeature::among(sides);

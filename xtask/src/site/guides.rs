@@ -24,10 +24,7 @@ pub(super) struct Guide {
     pub(super) pictures: SiteFiles,
 }
 
-/// Reads the guides of a folder.
-///
-/// # Errors
-/// A guide or a picture that cannot be read.
+/// Reads the guides of a folder. Fails for a guide or a picture that cannot be read.
 pub(super) fn read(dir: &Path) -> Result<Vec<Guide>, Error> {
     let entries = std::fs::read_dir(dir).map_err(|cause| Error::io("read", dir, cause))?;
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());

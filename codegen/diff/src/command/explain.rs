@@ -25,11 +25,9 @@ pub struct Arguments {
     pub name: Option<String>,
 }
 
-/// Explains a kind of change or the rules of an id, or lists all kinds; `own` reads the spec of the program, and
-/// `built_in` are the rules that stand in no file of it: the id and the reason of each.
-///
-/// # Errors
-/// A name that is neither, and a spec that cannot be read.
+/// Explains a kind of change or the rules of an id, or lists all kinds; `own` reads the spec of the program, and `built_in` are
+/// the rules that stand in no file of it: the id and the reason of each. Fails for a name that is neither, and a spec that
+/// cannot be read.
 pub fn run(
     arguments: &Arguments,
     own: impl FnOnce() -> Result<Spec, Error>,
@@ -229,10 +227,8 @@ struct AskedRules {
     error: Vec<Value>,
 }
 
-/// Returns every conversion rule as its row in `spec/`, with the pair of revisions that it is for.
-///
-/// # Errors
-/// A file of rules that cannot be read.
+/// Returns every conversion rule as its row in `spec/`, with the pair of revisions that it is for. Fails for a file of rules that
+/// cannot be read.
 pub fn rules(spec: &Spec) -> anyhow::Result<Vec<(String, Value)>> {
     let mut rules = Vec::new();
     let of_extensions = RevisionPair::of_extensions(&spec.extensions.iter().collect::<Vec<_>>());
@@ -256,7 +252,6 @@ pub fn rules(spec: &Spec) -> anyhow::Result<Vec<(String, Value)>> {
 }
 
 /// Returns a rule as text: where it applies, what it does in each direction, why, and an example.
-#[must_use]
 pub fn of_rule(pair: &str, rule: &Value) -> String {
     let id = rule.get("id").map(plain).unwrap_or_default();
     let mut text = format!("{id}: conversion rule of {pair}\n\n");

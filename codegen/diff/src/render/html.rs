@@ -46,18 +46,13 @@ impl PageLinks {
     }
 }
 
-/// Renders the page of a history by itself; that of one pair is a history of two.
-///
-/// # Errors
-/// A template that fails, which would be a defect.
+/// Renders the page of a history by itself; that of one pair is a history of two. Fails for a template that fails, which would
+/// be a defect.
 pub fn render(history: &SchemaHistory) -> Result<String, Error> {
     render_among(history, &PageLinks::default())
 }
 
-/// Renders the page of a history among other pages.
-///
-/// # Errors
-/// As [`render`].
+/// Renders the page of a history among other pages. Fails as [`render`] does.
 pub fn render_among(history: &SchemaHistory, links: &PageLinks) -> Result<String, Error> {
     let templates = templates()?;
     let matrix = matrix(&templates, history, &[])?;
@@ -65,9 +60,6 @@ pub fn render_among(history: &SchemaHistory, links: &PageLinks) -> Result<String
 }
 
 /// Returns the templates of pages, with the filter `coded` and the globals `style` and `script`; a caller adds its own.
-///
-/// # Errors
-/// A template that cannot be read, which would be a defect.
 pub fn templates() -> Result<Environment<'static>, Error> {
     let mut templates = Environment::new();
     let syntax = SyntaxConfig::builder()
@@ -90,9 +82,6 @@ pub fn templates() -> Result<Environment<'static>, Error> {
 
 /// Renders the matrix of methods by revision, as markup. A cell links to the page of its step, by the URLs in `steps`; without
 /// them it is a button that filters the page that it stands on.
-///
-/// # Errors
-/// As [`render`].
 pub fn matrix(
     templates: &Environment<'_>,
     history: &SchemaHistory,
@@ -107,9 +96,6 @@ pub fn matrix(
 }
 
 /// Renders a template; a letter of its values that steers what reads it is shown as an escape.
-///
-/// # Errors
-/// A template that fails, which would be a defect.
 pub fn render_template(
     templates: &Environment<'_>,
     name: &str,

@@ -42,7 +42,8 @@ pub use options::Http;
 pub use raw::{RawHttp, RawResponse};
 use request::HttpRequests;
 use session::SessionStream;
-pub use url::without_secrets;
+#[doc(hidden)]
+pub use url::{unix_socket, without_secrets};
 
 /// A server that is talked to.
 pub(crate) struct HttpServer {
@@ -58,7 +59,6 @@ pub(crate) struct HttpServer {
 
 impl Transport {
     /// Creates a transport to a server over HTTP.
-    #[must_use]
     pub fn http(http: Http, limit: usize) -> Self {
         Self::of(HttpServer::new(http, limit))
     }
