@@ -65,7 +65,7 @@ const PAGES: [(&str, &str); 4] = [
     ("Revisions", "index.html"),
     ("Methods", "methods.html"),
     ("Rules", "rules.html"),
-    ("Guides", "guides/index.html"),
+    ("Guides", "guides/SUMMARY.html"),
 ];
 const FEED: &str = "draft.atom";
 
@@ -140,11 +140,14 @@ fn files(spec: &Spec, docs: &Path, days: &[(String, String)]) -> anyhow::Result<
     site.add_methods(&sides, &pairs)?;
     site.add_index(&names, &sides, &pairs)?;
     site.add_feed(&pairs, days)?;
-    for guide in guides::read(docs)? {
-        let body = Value::from_safe_string(guide.markup);
-        site.add_page(&format!("guides/{}", guide.file), &guide.title, body, "")?;
-        for (name, content) in guide.pictures {
-            site.files.insert(format!("guides/{name}"), content);
+    for (page, guide) in guides::read(docs)? {
+        let markup = format!("<article class=\"guide\">{}</article>", guide.markup);
+        let body = Value::from_safe_string(markup);
+        site.add_page(&format!("guides/{page}"), &guide.title, body, "")?;
+        for picture in guide.pictures {
+            let path = docs.join(&picture);
+            let content = std::fs::read(&path).map_err(|cause| Error::io("read", &path, cause))?;
+            site.files.insert(format!("guides/{picture}"), content);
         }
     }
     Ok(site.files)
@@ -511,6 +514,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use mcp_revisions_schema::sorted::SortedSet;
 
     /// A schema whose names are markup, and so are its texts.
     const HOSTILE: &str = r##"{
@@ -676,7 +680,7 @@ mod tests {
                 .contains("<img")
         );
         let guide = "# A <b>\n<script>alert(1)</script>\n\n[a](javascript:alert(1)) [b](data:text/html,x) ![c](javascript:x) `</code><i>`\n";
-        let markup = guides::RenderedGuide::of(guide, &[]).markup;
+        let markup = guides::Guide::of(guide, &SortedSet::new()).markup;
         for text in ["<script", "<b>", "<i>", "javascript:", "data:"] {
             assert!(!markup.contains(text), "{text} in {markup}");
         }

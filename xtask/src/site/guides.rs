@@ -3,80 +3,47 @@
 use std::path::Path;
 
 use mcp_revisions_schema::Error;
+use mcp_revisions_schema::sorted::SortedSet;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd, html};
 
-use super::SiteFiles;
-
-/// The table of contents of the guides.
+/// The file of the table of contents, which is a guide as well.
 const CONTENTS: &str = "SUMMARY.md";
-/// The guide that a folder shows.
-const FIRST: &str = "README.md";
 
 /// A guide as a page.
+#[derive(Default)]
 pub(super) struct Guide {
-    /// The name of the page's file.
-    pub(super) file: String,
     /// The first heading.
     pub(super) title: String,
-    /// The table of contents and the text, as markup.
+    /// The text as markup.
     pub(super) markup: String,
-    /// The pictures that it shows, by their names.
-    pub(super) pictures: SiteFiles,
+    /// The names of the pictures that it shows.
+    pub(super) pictures: Vec<String>,
 }
 
-/// Reads the guides of a folder. Fails for a guide or a picture that cannot be read.
-pub(super) fn read(dir: &Path) -> Result<Vec<Guide>, Error> {
+/// Reads the guides of a folder, by the names of their pages. Fails for a guide that cannot be read.
+pub(super) fn read(dir: &Path) -> Result<Vec<(String, Guide)>, Error> {
     let entries = std::fs::read_dir(dir).map_err(|cause| Error::io("read", dir, cause))?;
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let mut names: Vec<String> = names.filter(|name| name.ends_with(".md")).collect();
-    names.sort();
-    let contents = RenderedGuide::of(&text(&dir.join(CONTENTS))?, &names).markup;
-    let guides = names.iter().filter(|name| *name != CONTENTS).map(|name| {
-        let rendered = RenderedGuide::of(&text(&dir.join(name))?, &names);
-        let mut pictures = SiteFiles::new();
-        for picture in rendered.pictures {
-            let path = dir.join(&picture);
-            let content = std::fs::read(&path).map_err(|cause| Error::io("read", &path, cause))?;
-            pictures.insert(picture, content);
-        }
-        let markup = rendered.markup;
-        Ok(Guide {
-            file: file_of(name),
-            title: rendered.title,
-            markup: format!(
-                "<details class=\"contents\"><summary>All guides</summary>{contents}</details>\n<article class=\"guide\">{markup}</article>"
-            ),
-            pictures,
-        })
+    let guides = names.filter(|name| name.ends_with(".md"));
+    let names: SortedSet<String> = guides.chain([CONTENTS.to_owned()]).collect();
+    let guides = names.iter().map(|name| {
+        let path = dir.join(name);
+        let text =
+            std::fs::read_to_string(&path).map_err(|cause| Error::io("read", &path, cause))?;
+        Ok((page_of(name), Guide::of(&text, &names)))
     });
     guides.collect()
 }
 
-fn text(path: &Path) -> Result<String, Error> {
-    std::fs::read_to_string(path).map_err(|cause| Error::io("read", path, cause))
-}
-
 /// Returns the name of a guide's page.
-fn file_of(name: &str) -> String {
-    match name.strip_suffix(".md") {
-        Some(_) if name == FIRST => "index.html".to_owned(),
-        Some(stem) => format!("{stem}.html"),
-        None => name.to_owned(),
-    }
+fn page_of(name: &str) -> String {
+    format!("{}.html", name.trim_end_matches(".md"))
 }
 
-/// A text in Markdown as markup.
-#[derive(Default)]
-pub(super) struct RenderedGuide {
-    title: String,
-    pub(super) markup: String,
-    pictures: Vec<String>,
-}
-
-impl RenderedGuide {
+impl Guide {
     /// Renders a text; `guides` are the names of the guides beside it. HTML in it is shown as text.
-    pub(super) fn of(markdown: &str, guides: &[String]) -> Self {
-        let mut rendered = Self::default();
+    pub(super) fn of(markdown: &str, guides: &SortedSet<String>) -> Self {
+        let mut guide = Self::default();
         let mut events: Vec<Event<'_>> =
             Parser::new_ext(markdown, Options::ENABLE_TABLES).collect();
         // The heading that is open, and its text.
@@ -89,8 +56,8 @@ impl RenderedGuide {
                     if let Some((start, text)) = heading.take() {
                         let anchor = anchor(&text, &anchors);
                         anchors.push(anchor.clone());
-                        if rendered.title.is_empty() {
-                            rendered.title = text;
+                        if guide.title.is_empty() {
+                            guide.title = text;
                         }
                         if let Event::Start(Tag::Heading { id, .. }) = &mut events[start] {
                             *id = Some(anchor.into());
@@ -112,7 +79,7 @@ impl RenderedGuide {
                 Event::Start(Tag::Image { dest_url, .. }) => {
                     let is_name = !dest_url.is_empty() && !dest_url.contains(['/', '\\', ':']);
                     if is_name {
-                        rendered.pictures.push(dest_url.to_string());
+                        guide.pictures.push(dest_url.to_string());
                     } else {
                         *dest_url = link(dest_url, guides).into();
                     }
@@ -123,11 +90,11 @@ impl RenderedGuide {
         let mut markup = String::new();
         html::push_html(&mut markup, events.into_iter());
         // What is wider than a phone scrolls by itself, and keys reach it.
-        rendered.markup = markup
+        guide.markup = markup
             .replace("<pre>", "<pre tabindex=\"0\">")
             .replace("<table>", "<div class=\"scroll\" tabindex=\"0\"><table>")
             .replace("</table>", "</table></div>");
-        rendered
+        guide
     }
 }
 
@@ -145,13 +112,13 @@ fn anchor(heading: &str, taken: &[String]) -> String {
 
 /// Returns the URL of a link: of a guide its page, of another file the one in the repository, and `#` of what is neither a file
 /// nor a page of the web.
-fn link(url: &str, guides: &[String]) -> String {
+fn link(url: &str, guides: &SortedSet<String>) -> String {
     if url.starts_with('#') || url.starts_with("https://") || url.starts_with("http://") {
         return url.to_owned();
     }
     let (path, place) = url.find('#').map_or((url, ""), |at| url.split_at(at));
     if guides.iter().any(|guide| guide == path) {
-        return file_of(path) + place;
+        return page_of(path) + place;
     }
     if path.contains(':') {
         return "#".to_owned();
