@@ -70,11 +70,9 @@ const PAGES: [(&str, &str); 4] = [
 const FEED: &str = "draft.atom";
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
-    let Arguments { out, .. } = arguments;
-    let spec = match &arguments.spec {
-        Some(dir) => Spec::read(dir)?,
-        None => Spec::read(&workspace::spec_dir()?)?,
-    };
+    let out = &arguments.out;
+    let dir = arguments.spec.clone();
+    let spec = Spec::read(&dir.map_or_else(workspace::spec_dir, Ok)?)?;
     let docs = match &arguments.docs {
         Some(dir) => dir.clone(),
         None => workspace::root()?.join("docs"),
@@ -248,23 +246,19 @@ impl Site<'_> {
         let first = sides
             .iter()
             .find(|side| Some(&side.label) == released.map(|one| &one.id));
-        let (mut entries, mut before) = (Vec::new(), Vec::new());
+        let (mut entries, mut before) = (Vec::new(), None);
         for (name, text) in days {
             let day = name.get(..10).unwrap_or_default();
             match sources.of_text(name, text, false) {
                 Ok(side) => {
-                    let Some(old) = before.last().or(first) else {
-                        continue;
-                    };
-                    let pair = history_of(&[old, &side], false, settings);
-                    let [diff] = pair.diffs.as_slice() else {
-                        continue;
-                    };
-                    if !diff.rows.is_empty() {
-                        self.add_pair("days", &pair)?;
-                        entries.push(entry(day, "days", diff));
+                    if let Some(old) = before.as_ref().or(first) {
+                        let pair = history_of(&[old, &side], false, settings);
+                        for diff in pair.diffs.iter().filter(|diff| !diff.rows.is_empty()) {
+                            self.add_pair("days", &pair)?;
+                            entries.push(entry(day, "days", diff));
+                        }
                     }
-                    before.push(side);
+                    before = Some(side);
                 }
                 Err(error) => entries.push(context! {
                     id => name, title => format!("{name}: it cannot be compared"),
@@ -408,7 +402,7 @@ impl Site<'_> {
         Ok(())
     }
 
-    /// Adds the feed: the released revisions and the days of the draft, the newest first.
+    /// Adds the feed: the released revisions and the days of the draft, the latest first.
     fn add_feed(&mut self, pairs: &[SchemaHistory], days: Vec<Value>) -> Result<(), Error> {
         let released: Vec<&Revision> = released(self.spec).collect();
         let steps = released.windows(2).filter_map(|step| match step {

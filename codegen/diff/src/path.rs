@@ -77,12 +77,11 @@ impl Trail {
             segment.push_to(&mut text);
             text
         };
-        match self.text.starts_with('$') {
-            true => std::iter::once("$".to_owned())
-                .chain(self.segments.iter().map(step))
-                .collect(),
-            false => vec![self.text.clone()],
+        if !self.text.starts_with('$') {
+            return vec![self.text.clone()];
         }
+        let whole = std::iter::once("$".to_owned());
+        whole.chain(self.segments.iter().map(step)).collect()
     }
 
     /// Returns whether the last segment is a choice of a union.

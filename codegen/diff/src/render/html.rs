@@ -226,10 +226,8 @@ fn prose(pair: &str, diff: &Diff) -> Value {
     groups
         .map(|(group, changes)| {
             let changes = changes.into_iter().map(|change| {
-                let subject = match source::is_about_sign_in(&change.page) {
-                    true => "sign-in",
-                    false => "pages",
-                };
+                let is_sign_in = source::is_about_sign_in(&change.page);
+                let subject = if is_sign_in { "sign-in" } else { "pages" };
                 context! {
                     anchor => format!("{pair}.{}.{}", link(&change.step), link(&change.id)),
                     id => &change.id,
