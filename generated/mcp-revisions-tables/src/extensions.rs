@@ -10,6 +10,9 @@ use crate::{Revision, Status, Tables};
 #[cfg(feature = "ext-apps")]
 #[doc(inline)]
 pub use mcp_ext_apps as apps;
+#[cfg(feature = "ext-server-card")]
+#[doc(inline)]
+pub use mcp_ext_server_card as server_card;
 #[cfg(feature = "ext-skills")]
 #[doc(inline)]
 pub use mcp_ext_skills as skills;
@@ -75,6 +78,23 @@ impl Extension {
             methods: mcp_ext_apps::METHODS,
             types: mcp_ext_apps::TYPES,
             results: mcp_ext_apps::RESULTS,
+            core: None,
+            later_core: None,
+        },
+        #[cfg(feature = "ext-server-card")]
+        Self {
+            name: "server-card",
+            state: "v1",
+            status: Status::Released,
+            stage: Some(ExtensionStage::Beta),
+            stage_since: None,
+            is_latest: true,
+            roles: ["client", "server"],
+            identifier: mcp_ext_server_card::IDENTIFIER,
+            revision: Revision::V2026_07_28,
+            methods: mcp_ext_server_card::METHODS,
+            types: mcp_ext_server_card::TYPES,
+            results: mcp_ext_server_card::RESULTS,
             core: None,
             later_core: None,
         },
