@@ -358,8 +358,6 @@ pub struct ServerCard {
     pub description: String,
     /// Unique name in reverse DNS form with one slash, such as `com.example/weather`; 3 to 200 characters.
     pub name: String,
-    /// URL of the schema that the card follows: `https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json`.
-    pub schema: String,
     /// Version of the server, at most 255 characters, and no range of versions.
     pub version: String,
     /// Pictures to show for it, in several sizes or formats; a client picks one.
@@ -384,14 +382,12 @@ impl ServerCard {
     pub fn new(
         name: impl Into<String>,
         description: mcp_wire::args::Description<impl Into<String>>,
-        schema: impl Into<String>,
-        version: mcp_wire::args::Version<impl Into<String>>,
+        version: impl Into<String>,
     ) -> Self {
         Self {
             description: description.0.into(),
             name: name.into(),
-            schema: schema.into(),
-            version: version.0.into(),
+            version: version.into(),
             icons: None,
             remotes: None,
             repository: None,

@@ -82,7 +82,7 @@ mcp_wire::record! {
 
 mcp_wire::record! {
     ServerCard open {
-        0 "$schema": required schema;
+        const 0 "$schema": constant("https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json");
         4 "_meta": optional meta;
         1 "description": required description;
         5 "icons": optional icons;
