@@ -9,6 +9,7 @@ use mcp_revisions_core::{ProtocolRule, Revision};
 use mcp_wire::{RawId, peek};
 
 use super::answers::{HttpResult, refusal, refused};
+use super::card::KeptCard;
 use super::counters::{Counters, CountingHandler};
 use super::replica::exchange::Replica;
 use super::stage::{Stage, Stages};
@@ -38,6 +39,7 @@ pub(super) struct ServiceShared {
     suspensions: Arc<Budget>,
     pub(super) unread: Arc<Budget>,
     pub(super) tools: CallerTools,
+    pub(super) card: KeptCard,
     pub(super) handler: Arc<dyn AnyHandler>,
     counted: Arc<CountingHandler>,
     sessions: Mutex<Sessions<Arc<ServerDriver>>>,
@@ -129,6 +131,7 @@ impl ServiceShared {
                 counted,
                 start,
                 tools: CallerTools::default(),
+                card: KeptCard::default(),
                 options,
                 server,
                 listening: Mutex::default(),

@@ -36,6 +36,7 @@ mod admission;
 mod agreement;
 mod answers;
 mod body;
+mod card;
 mod connections;
 mod counters;
 mod guard;

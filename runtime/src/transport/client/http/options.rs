@@ -6,6 +6,7 @@ use std::time::Duration;
 use ::http::{Request, Response, Uri};
 use bytes::Bytes;
 use http_body_util::Full;
+use mcp_revisions_core::RevisionSet;
 
 use super::authorize::{AuthFuture, AuthProvider};
 use super::body::{HttpResponseBody, boxed};
@@ -38,6 +39,8 @@ pub struct Http {
     /// The server, if it is a service in this process.
     pub(super) service: Option<Arc<InProcess>>,
     pub(super) trust: Trust,
+    /// The revisions that the card of the server names.
+    pub(super) likely: RevisionSet,
 }
 
 impl Http {
@@ -134,6 +137,7 @@ impl Http {
             keeps_cookies: true,
             service: None,
             trust: Trust::default(),
+            likely: RevisionSet::none(),
         }
     }
 
