@@ -75,10 +75,8 @@ pub struct ImportedExtension {
 }
 
 impl SpecDirectory {
-    /// Takes an upstream schema as that of an extension, and starts its facts or brings their digest up to date.
-    ///
-    /// # Errors
-    /// Options that do not fit. Nothing has changed then.
+    /// Takes an upstream schema as that of an extension, and starts its facts or brings their digest up to date. Fails for
+    /// options that do not fit. Nothing has changed then.
     pub fn import_extension(
         &mut self,
         upstream: &UpstreamFile,

@@ -36,12 +36,9 @@ pub struct Verified {
 }
 
 /// Checks each revision and each state of an extension: its schema is in canonical form, its errata apply, no directory is
-/// unlisted, and the shared rules match what they speak of.
-/// With `upstream` (a directory of `<id>/schema.json`) also: digest and canonical form are those of the upstream file,
-/// unless a draft has changed there since it was imported.
-///
-/// # Errors
-/// All failures, not the first alone.
+/// unlisted, and the shared rules match what they speak of. With `upstream` (a directory of `<id>/schema.json`) also: digest
+/// and canonical form are those of the upstream file, unless a draft has changed there since it was imported. The error has all
+/// failures, not the first alone.
 pub fn verify(dir: &Path, upstream: Option<&Path>) -> Result<Verified, Error> {
     let directory = SpecDirectory::read_existing(dir)?;
     let list = directory.list()?;

@@ -54,10 +54,8 @@ impl OfferLock {
         Self { offer, mode, seen }
     }
 
-    /// Compares the instructions of a server, which models read, and leaves them out if that is how the lock is used.
-    ///
-    /// # Errors
-    /// Returns an error if they differ and nothing that does is to reach a client.
+    /// Compares the instructions of a server, which models read, and leaves them out if that is how the lock is used. Returns
+    /// an error if they differ and nothing that does is to reach a client.
     pub(crate) fn admit(
         &self,
         settings: &BridgeSettings,

@@ -217,7 +217,6 @@ fn entries(arguments: &Arguments) -> anyhow::Result<Vec<ServerEntry>> {
     Ok(entries)
 }
 
-/// Returns the server at a URL.
 fn of_target(url: &str) -> ServerEntry {
     let target = ServerTarget::Url {
         url: url.to_owned(),
@@ -226,10 +225,8 @@ fn of_target(url: &str) -> ServerEntry {
     ServerEntry::new(url, target)
 }
 
-/// Reads servers, all at once.
-///
-/// # Errors
-/// Returns an error that names each server that cannot be read: a lock without it would say that it offers nothing.
+/// Reads servers, all at once. Returns an error that names each server that cannot be read: a lock without it would say that it
+/// offers nothing.
 fn read_servers(
     entries: &[ServerEntry],
     arguments: &UpstreamArguments,

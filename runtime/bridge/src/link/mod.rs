@@ -54,9 +54,7 @@ pub(crate) struct ServerLink {
 impl ServerLink {
     /// Connects to the server, on behalf of a client that is served in the revision `app`, or in that of the server. Finds out
     /// which revision the server speaks, and what it is, unless that is `known`. Holds `alive` until the server has ended.
-    ///
-    /// # Errors
-    /// A server that cannot be used, or does not say what it is: clients get nothing that is made up.
+    /// Fails for a server that cannot be used, or does not say what it is: clients get nothing that is made up.
     pub(crate) async fn start(
         settings: &Arc<BridgeSettings>,
         caller: &Caller,
@@ -136,10 +134,8 @@ impl ServerLink {
         self.profile.as_ref()
     }
 
-    /// Asks the server something, and hands its client what the server tells meanwhile; given up if it is not waited for.
-    ///
-    /// # Errors
-    /// A server that has ended, or takes nothing of what it is sent.
+    /// Asks the server something, and hands its client what the server tells meanwhile; given up if it is not waited for. Fails
+    /// for a server that has ended, or takes nothing of what it is sent.
     pub(crate) async fn ask(
         &self,
         ask: OutgoingRequest,

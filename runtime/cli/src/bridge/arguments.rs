@@ -152,10 +152,8 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// Checks what the command line's parser cannot: options without an effect, and where several servers are.
-    ///
-    /// # Errors
-    /// Returns an error that names such an option, or a place that the servers of a file cannot be at.
+    /// Checks what the command line's parser cannot: options without an effect, and where several servers are. Returns an error
+    /// that names such an option, or a place that the servers of a file cannot be at.
     pub(super) fn check(&self, given: &ArgMatches) -> anyhow::Result<()> {
         let known = Self::augment_args(Command::new("bridge"));
         for option in known.get_arguments() {

@@ -70,10 +70,7 @@ fn label<'e>(entry: &'e ServerEntry, reach: &Reach<'_>) -> Option<&'e str> {
     reach.is_of_file.then_some(&*entry.name)
 }
 
-/// Returns the way to the server.
-///
-/// # Errors
-/// Returns an error if there is none, such as for a file of certificates that cannot be read.
+/// Returns the way to the server. Returns an error if there is none, such as for a file of certificates that cannot be read.
 pub(crate) fn upstream(entry: &ServerEntry, reach: &Reach<'_>) -> anyhow::Result<Upstream> {
     Ok(match &entry.target {
         ServerTarget::Wrong(why) => Upstream::unusable(&entry.name, why),
@@ -99,10 +96,8 @@ pub(crate) fn upstream(entry: &ServerEntry, reach: &Reach<'_>) -> anyhow::Result
     })
 }
 
-/// Returns the way to a server at a URL, with its headers and its sign-in.
-///
-/// # Errors
-/// Returns an error for a file of certificates or a key that cannot be read.
+/// Returns the way to a server at a URL, with its headers and its sign-in. Returns an error for a file of certificates or a key
+/// that cannot be read.
 pub(crate) fn http(
     entry: &ServerEntry,
     url: &str,
@@ -143,10 +138,7 @@ pub(crate) fn process<T: Fn(&str) + Clone + Send + Sync + 'static>(
     Some(move || Child::new(command()).on_error_line(tell.clone()))
 }
 
-/// Sets a bridge to the server up.
-///
-/// # Errors
-/// As for its [`upstream`].
+/// Sets a bridge to the server up. Fails as for its [`upstream`].
 pub(super) fn bridge(
     entry: &ServerEntry,
     arguments: &Arguments,

@@ -55,6 +55,7 @@ const NAME_BYTES: usize = 1 << 10;
 /// [`build`](Self::build) reports invalid registrations: names that are empty or used twice, URIs that are none, templates
 /// that match no URI or whose function takes what they do not have, schemas that describe no object.
 #[derive(Default)]
+#[must_use]
 pub struct Router {
     tools: NamedList<Tool>,
     resources: NamedList<RegisteredResource>,
@@ -143,7 +144,6 @@ impl<T> NamedList<T> {
 
 impl Router {
     /// Creates an empty router.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -163,7 +163,6 @@ impl Router {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn with_extension(
         mut self,
         identifier: impl Into<String>,
@@ -343,15 +342,11 @@ impl Router {
     }
 }
 
-impl std::fmt::Debug for Router {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Router")
-            .field("tools", &self.tools.by_name.keys())
-            .field("resources", &self.resources.by_name.keys())
-            .field("prompts", &self.prompts.by_name.keys())
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] Router, "Router", self,
+    "tools": self.tools.by_name.keys(),
+    "resources": self.resources.by_name.keys(),
+    "prompts": self.prompts.by_name.keys()
+);
 
 impl mcp::ServerHandlers<RequestContext<Latest>> for Router {
     async fn list_tools(

@@ -128,7 +128,6 @@ pub struct ExtensionMethod {
 
 impl ExtensionMethod {
     /// Returns the kind of the message.
-    #[must_use]
     pub fn kind(&self) -> MethodKind {
         self.kind
             .unwrap_or_else(|| super::roles::kind_of(&self.name))
@@ -317,19 +316,16 @@ impl ExtensionSpec {
     }
 
     /// Returns the publication status; a schema that stands alone promises nothing.
-    #[must_use]
     pub fn status(&self) -> RevisionStage {
         self.status.unwrap_or(RevisionStage::Draft)
     }
 
     /// Returns whether a name means this state: its own, or the one with its id, `tasks@2026-07-28`.
-    #[must_use]
     pub fn is_called(&self, name: &str) -> bool {
         self.name == name || format!("{}@{}", self.folder, self.state) == name
     }
 
     /// Returns the file of its schema, below the spec directory.
-    #[must_use]
     pub fn schema_file(&self) -> String {
         schema_name(&self.folder, &self.state)
     }
@@ -337,7 +333,6 @@ impl ExtensionSpec {
     /// Returns the extension that a schema in canonical form is of: another state of one of the spec, or an unknown one
     /// on the released revision whose definitions it repeats. `None` for the schema of a whole revision, which lists its
     /// messages, and for one that repeats nothing.
-    #[must_use]
     pub fn of_schema(raw: &Value, spec: &Spec, name: &str) -> Option<Self> {
         if lists(raw) || messages(raw).next().is_none() {
             return None;
@@ -400,7 +395,6 @@ impl ExtensionSpec {
     }
 
     /// Returns the file of its own doc lines, below the spec directory.
-    #[must_use]
     pub fn docs_file(&self) -> String {
         format!("{FOLDER}/{}/docs.toml", self.folder)
     }

@@ -60,7 +60,6 @@ pub(crate) struct HttpServer {
 
 impl Transport {
     /// Creates a transport to a server over HTTP.
-    #[must_use]
     pub fn http(http: Http, limit: usize) -> Self {
         Self::of(HttpServer::new(http, limit))
     }

@@ -28,6 +28,7 @@ const ANSWER_TIME: Duration = Duration::from_secs(600);
 /// ([backwards compatibility](https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#backwards-compatibility)).
 /// The session there ends with its stream; the next request opens another one.
 #[derive(Clone)]
+#[must_use]
 pub struct Http {
     pub(super) url: Uri,
     pub(super) authorize: Option<Arc<dyn AuthProvider>>,
@@ -95,7 +96,6 @@ impl Http {
 
     /// Returns a server that is an HTTP service in this process, such as one that another SDK made: it is called with
     /// requests for `http://localhost/mcp`, and no socket is opened.
-    #[must_use]
     pub fn in_process<S, B>(service: S) -> Self
     where
         S: tower_service::Service<
@@ -148,7 +148,6 @@ impl Http {
     }
 
     /// Sets what supplies the `Authorization` header and handles challenges.
-    #[must_use]
     pub fn with_authorization(mut self, authorize: impl AuthProvider) -> Self {
         self.authorize = Some(Arc::new(authorize));
         self
@@ -164,7 +163,6 @@ impl Http {
     }
 
     /// Adds a header to each request, besides those of the protocol; see [`check_header`](Self::check_header).
-    #[must_use]
     pub fn with_header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
         self
@@ -172,7 +170,6 @@ impl Http {
 
     /// Keeps no cookies. By default, each connection keeps those of its server, and returns them: balancers find by them where
     /// a session is.
-    #[must_use]
     pub fn without_cookies(mut self) -> Self {
         self.keeps_cookies = false;
         self
@@ -181,7 +178,6 @@ impl Http {
     /// Sets how often a request is attempted that does not reach the server, or that the server did not begin: status 429, or
     /// 503 with `Retry-After`; 4 times by default. Requests without an effect, such as lists and reads, are attempted again
     /// after status 502, 503 and 504 as well.
-    #[must_use]
     pub fn with_max_attempts(mut self, tries: u32) -> Self {
         self.tries = tries.max(1);
         self
@@ -189,24 +185,16 @@ impl Http {
 
     /// Sets how long the server may take to begin an answer, and how long to send a body that is not a stream; 10 minutes by
     /// default. What is not answered by then has failed; a stream that has begun may be silent for longer.
-    #[must_use]
     pub fn with_answer_timeout(mut self, time: Duration) -> Self {
         self.answer_time = time;
         self
     }
 
     /// Sets the delay before the second attempt, 0.5 seconds by default; later delays double, with random jitter.
-    #[must_use]
     pub fn with_pause(mut self, pause: Duration) -> Self {
         self.pause = pause;
         self
     }
 }
 
-impl std::fmt::Debug for Http {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Http")
-            .field("url", &self.url)
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] Http, "Http", self, "url": self.url);
