@@ -12,7 +12,6 @@ use mcp_revisions::sansio::server::{IncomingRequest, Server};
 use mcp_revisions::serve::Peer;
 use mcp_revisions::service::{Boxed, boxed, lock, until};
 use serde_json::{Map, Value, json};
-use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
 use crate::ending::LAST_ANSWERS;
@@ -109,16 +108,17 @@ impl ServerDirectory {
     /// Dropping the future closes all connections at once.
     pub async fn serve(
         &self,
-        listener: TcpListener,
+        listener: impl Into<transport::Listener>,
         stop: impl Future<Output = ()>,
         grace: Duration,
     ) {
+        let listener = listener.into();
         until(stop, |stopped| self.serve_until(listener, stopped, grace)).await;
     }
 
     fn serve_until(
         &self,
-        listener: TcpListener,
+        listener: transport::Listener,
         stopped: Boxed<'static, ()>,
         grace: Duration,
     ) -> Boxed<'static, ()> {

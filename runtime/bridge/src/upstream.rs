@@ -11,7 +11,7 @@ use http::{Request, Response};
 use http_body_util::Full;
 use mcp_revisions::client_transport::Transport;
 use mcp_revisions::sansio::client::Channel;
-use mcp_revisions::service::client::{Child, Http, without_secrets};
+use mcp_revisions::service::client::{Child, Http};
 use mcp_revisions::{Limits, RevisionSet, service::lock};
 use mcp_wire::Direction;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -72,8 +72,7 @@ impl Upstream {
 
     /// Returns a server over streamable HTTP, or over HTTP+SSE if it speaks nothing newer.
     pub fn url(http: Http) -> Self {
-        let name = without_secrets(&http.url().to_string());
-        let likely = http.likely_revisions();
+        let (name, likely) = (http.shown(), http.likely_revisions());
         let upstream = Self::new(&name, Channel::Http, move |limit| {
             Box::pin(std::future::ready(Ok(Transport::http(http.clone(), limit))))
         });

@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
     /// Command that starts a stdio server, after `--`
     #[arg(last = true, value_name = "COMMAND")]
     pub(super) command: Vec<String>,
-    /// Address to accept clients at: `stdio`, or `http://ADDRESS:PORT/PATH` [default path: /mcp]
+    /// Address to accept clients at: `stdio`, `http://ADDRESS:PORT/PATH` or `unix:FILE:/PATH`, a socket [default path: /mcp]
     #[arg(long, value_name = "WHERE", default_value = "stdio")]
     pub(super) listen: Listen,
     /// Serve the `mcpServers` of this file, as hosts have them: each at `/NAME/mcp` of an HTTP listener
@@ -212,7 +212,7 @@ impl Arguments {
                 let why = "--auth device is the sign-in of one person: sign in for the clients of a listener with --auth shared";
                 Err(anyhow::Error::msg(why))
             }
-            (SignInMode::Shared, Listen::Http(address, _)) if !address.ip().is_loopback() => {
+            (SignInMode::Shared, Listen::Http(address, _)) if !address.is_local() => {
                 let why = "--auth shared is one sign-in for all clients: listen on a loopback address, such as 127.0.0.1";
                 Err(anyhow::Error::msg(why))
             }

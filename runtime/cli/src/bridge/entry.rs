@@ -121,7 +121,8 @@ pub(crate) fn http(
         http = http.with_header(name, value);
     }
     let is_credential = |(name, _): &&(String, String)| name.eq_ignore_ascii_case("authorization");
-    if reach.signs_in && !headers.iter().any(is_credential) {
+    // A server on a Unix socket has no sign-in.
+    if reach.signs_in && http.socket().is_none() && !headers.iter().any(is_credential) {
         let oauth = sign_in.provider(&http, url, None)?;
         http = http.with_authorization(oauth);
     }

@@ -196,13 +196,13 @@ async fn bridged(arguments: &Arguments, files: &BridgeFiles) -> Result<(), Faile
             served.await.map_err(Failed::server)
         }
         Listen::Http(address, path) => {
-            let mut options = listen::options(*address, path, arguments).map_err(Failed::place)?;
+            let mut options = listen::options(address, path, arguments).map_err(Failed::place)?;
             let url = arguments.backplane.clone();
             if let Some(url) = url.or_else(|| std::env::var(BACKPLANE).ok()) {
                 let shared = replicas::shared(bridge, options, &url).await;
                 (bridge, options) = shared.context("--backplane").map_err(Failed::place)?;
             }
-            let served = listen::over_http(*address, path, bridge.with_http_options(options));
+            let served = listen::over_http(address, path, bridge.with_http_options(options));
             served.await.map_err(Failed::place)
         }
     }

@@ -172,7 +172,7 @@ fn over_http(http: Http, checks: Checks) -> Probe {
         url: url.clone(),
         events: None,
     };
-    let mut probe = Probe::new(url, ProbeLink::Http(Box::new(link)), checks);
+    let mut probe = Probe::new(http.shown(), ProbeLink::Http(Box::new(link)), checks);
     probe.http = Some(http);
     probe
 }

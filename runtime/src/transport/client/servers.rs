@@ -10,5 +10,5 @@ pub use super::http::sign_in::{
 #[cfg(feature = "client-http")]
 pub use super::http::{
     AuthFuture, AuthProvider, AuthRefusal, Credentials, FoundEndpoint, Http, HttpRequest, RawHttp,
-    RawResponse, RefusalFate, TokenId, without_secrets,
+    RawResponse, RefusalFate, TokenId, unix_socket, without_secrets,
 };

@@ -74,7 +74,7 @@ impl Http {
         let mut notes = Vec::new();
         let is_origin = self.url.path() == "/" && self.url.query().is_none();
         let mut found = Vec::new();
-        if is_origin && self.service.is_none() {
+        if is_origin && self.service.is_none() && self.socket.is_none() {
             let bare = Self {
                 authorize: None,
                 ..self.clone()

@@ -44,7 +44,8 @@ pub use options::Http;
 pub use raw::{RawHttp, RawResponse};
 use request::HttpRequests;
 use session::SessionStream;
-pub use url::without_secrets;
+#[doc(hidden)]
+pub use url::{unix_socket, without_secrets};
 
 /// A server that is talked to.
 pub(crate) struct HttpServer {
