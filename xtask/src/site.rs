@@ -106,7 +106,7 @@ fn read_days(dir: &Path) -> anyhow::Result<Vec<(String, String)>> {
 /// Builds all files.
 fn files(spec: &Spec, docs: &Path, days: &[(String, String)]) -> anyhow::Result<SiteFiles> {
     let sources = SideSources::read(spec)?;
-    let mut site = Site {
+    let mut site = StaticSite {
         spec,
         templates: templates()?,
         rules: explain::rules(spec)?,
@@ -151,10 +151,12 @@ fn files(spec: &Spec, docs: &Path, days: &[(String, String)]) -> anyhow::Result<
     Ok(site.files)
 }
 
-/// Returns the names of all sides, revisions first, each with the extension that it is a state of.
+/// Returns the names of all sides, revisions first, each with the extension that it is a state of; an extension without messages
+/// is none.
 fn side_names(spec: &Spec) -> Vec<(String, Option<&str>)> {
     let revisions = spec.revisions.iter().map(|one| (one.id.clone(), None));
-    let states = (spec.extensions.iter()).map(|one| (one.name.clone(), Some(&*one.folder)));
+    let states = spec.extensions.iter().filter(|one| !one.methods.is_empty());
+    let states = states.map(|one| (one.name.clone(), Some(&*one.folder)));
     revisions.chain(states).collect()
 }
 
@@ -170,7 +172,7 @@ fn templates() -> Result<Environment<'static>, Error> {
 }
 
 /// The site as far as it is built.
-struct Site<'s> {
+struct StaticSite<'s> {
     spec: &'s Spec,
     templates: Environment<'static>,
     /// The conversion rules, with the pairs of revisions that they are for.
@@ -178,7 +180,7 @@ struct Site<'s> {
     files: SiteFiles,
 }
 
-impl Site<'_> {
+impl StaticSite<'_> {
     fn add(&mut self, path: &str, text: String) {
         self.files.insert(path.to_owned(), text.into_bytes());
     }
