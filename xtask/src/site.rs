@@ -155,8 +155,8 @@ fn files(spec: &Spec, docs: &Path, days: &[(String, String)]) -> anyhow::Result<
 /// is none.
 fn side_names(spec: &Spec) -> Vec<(String, Option<&str>)> {
     let revisions = spec.revisions.iter().map(|one| (one.id.clone(), None));
-    let states = spec.extensions.iter().filter(|one| !one.methods.is_empty());
-    let states = states.map(|one| (one.name.clone(), Some(&*one.folder)));
+    let talking = spec.extensions.iter().filter(|one| !one.methods.is_empty());
+    let states = talking.map(|one| (one.name.clone(), Some(&*one.folder)));
     revisions.chain(states).collect()
 }
 
@@ -314,11 +314,14 @@ impl StaticSite<'_> {
             };
             pairs.entry(pair).or_default().insert(anchor, values);
         }
-        let pairs = pairs.into_iter().map(|(pair, rules)| {
-            let rules = rules.into_iter().map(|(_, values)| values);
-            context! { pair, rules => rules.collect::<Value>() }
+        let sections = pairs.into_iter().map(|(pair, rules)| {
+            let listed = rules.into_iter().map(|(_, values)| values);
+            context! { pair, rules => listed.collect::<Value>() }
         });
-        let body = self.body("rules.html", context! { pairs => pairs.collect::<Value>() })?;
+        let body = self.body(
+            "rules.html",
+            context! { pairs => sections.collect::<Value>() },
+        )?;
         self.add_page("rules.html", "Conversion rules", body, SCRIPT)
     }
 
@@ -398,8 +401,8 @@ impl StaticSite<'_> {
         });
         let sides: Vec<&String> = sides.iter().map(|side| &side.label).collect();
         let index = json!({ "format": 1, "sides": sides, "pairs": documents.collect::<Vec<_>>() });
-        let text = serde_json::to_string_pretty(&index);
-        let text = text.map_err(|error| Error::defect("serde_json", error))?;
+        let written = serde_json::to_string_pretty(&index);
+        let text = written.map_err(|error| Error::defect("serde_json", error))?;
         self.add("index.json", text + "\n");
         Ok(())
     }

@@ -89,7 +89,7 @@ impl Guide {
         }
         let mut markup = String::new();
         html::push_html(&mut markup, events.into_iter());
-        // What is wider than a phone scrolls by itself, and keys reach it.
+        // Wide parts scroll by themselves, and keys reach them.
         guide.markup = markup
             .replace("<pre>", "<pre tabindex=\"0\">")
             .replace("<table>", "<div class=\"scroll\" tabindex=\"0\"><table>")

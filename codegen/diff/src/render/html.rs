@@ -104,8 +104,8 @@ pub fn render_template(
     let template = templates.get_template(name).map_err(failed)?;
     let text = template.render(values).map_err(failed)?;
     // A slash means nothing in a text and in a quoted attribute, and paths are full of them.
-    let text = text.replace("&#x2f;", "/");
-    Ok(harmless(&text, |_| false).into_owned())
+    let shorter = text.replace("&#x2f;", "/");
+    Ok(harmless(&shorter, |_| false).into_owned())
 }
 
 fn failed(error: minijinja::Error) -> Error {
@@ -225,7 +225,7 @@ fn prose(pair: &str, diff: &Diff) -> Value {
     let groups = super::prose_groups(diff).into_iter();
     groups
         .map(|(group, changes)| {
-            let changes = changes.into_iter().map(|change| {
+            let listed = changes.into_iter().map(|change| {
                 let is_sign_in = source::is_about_sign_in(&change.page);
                 let subject = if is_sign_in { "sign-in" } else { "pages" };
                 context! {
@@ -237,7 +237,7 @@ fn prose(pair: &str, diff: &Diff) -> Value {
                     subject,
                 }
             });
-            (group, changes.collect::<Value>())
+            (group, listed.collect::<Value>())
         })
         .collect()
 }

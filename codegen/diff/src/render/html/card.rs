@@ -80,8 +80,8 @@ pub(super) fn of(pair: &str, diff: &Diff, change: &ThemeChange<'_>, links: &Page
         witnesses => witnesses.collect::<Value>(),
         // The rules of each step; the only step of an adjacent pair has no name.
         rules => rules_met(diff, change).into_iter().map(|(step, rules)| {
-            let rules = rules.iter().map(|rule| links.rule(diff, &step, rule));
-            let rules = rules.collect::<Value>();
+            let linked = rules.iter().map(|rule| links.rule(diff, &step, rule));
+            let rules = linked.collect::<Value>();
             (step, rules)
         }).collect::<Value>(),
         source => source::of_row(diff, row),

@@ -20,7 +20,7 @@ pub(super) fn exchanges(pair: &str, diff: &Diff) -> Value {
             changes.insert(change(pair, row));
         }
     }
-    let exchanges = exchanges.into_iter().map(|(exchange, places)| {
+    let listed = exchanges.into_iter().map(|(exchange, places)| {
         let count: usize = places.iter().map(|(_, changes)| changes.len()).sum();
         let places = with_forks(places);
         // The places that contain the next one, outermost first.
@@ -31,15 +31,14 @@ pub(super) fn exchanges(pair: &str, diff: &Diff) -> Value {
             let path = steps[known..].concat();
             let depth = around.len();
             around.push(steps);
-            let changes = changes.iter().map(|(anchor, level, kind)| {
+            let links = changes.iter().map(|(anchor, level, kind)| {
                 context! { anchor, level => *level, kind => *kind }
             });
-            context! { depth, path, changes => changes.collect::<Value>() }
+            context! { depth, path, changes => links.collect::<Value>() }
         });
-        let lines = lines.collect::<Value>();
-        context! { exchange, count, lines }
+        context! { exchange, count, lines => lines.collect::<Value>() }
     });
-    exchanges.collect()
+    listed.collect()
 }
 
 /// The places of an exchange that changed, by the steps to each.
