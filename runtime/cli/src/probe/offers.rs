@@ -226,8 +226,8 @@ async fn resources(probe: &mut Probe, conversation: &Conversation, capabilities:
     let uri = listed.first().and_then(|it| it.get("uri")?.as_str());
     if let Some(uri) = uri {
         let params = json!({ "uri": uri });
-        let reply = probe.ask(conversation, methods::RESOURCES_READ, params);
-        let reply = reply.await;
+        let asking = probe.ask(conversation, methods::RESOURCES_READ, params);
+        let reply = asking.await;
         keep(probe, revision, methods::RESOURCES_READ, &reply);
     }
     let params = json!({ "uri": NO_RESOURCE });

@@ -292,8 +292,10 @@ async fn undiscovered(probe: &mut Probe, conversation: &Conversation, reply: &Se
         (Some(_), _) => "`supportedVersions` lacks the version that it was asked in".to_owned(),
         (None, Some(ErrorObject::METHOD_NOT_FOUND)) => {
             let listed = ask_first(probe, conversation, methods::TOOLS_LIST, json!({})).await;
-            let listed = listed.result();
-            if listed.is_none_or(|listed| listed.get("resultType").is_none()) {
+            if listed
+                .result()
+                .is_none_or(|listed| listed.get("resultType").is_none())
+            {
                 return;
             }
             let answer = reply.line();
