@@ -1,18 +1,13 @@
 //! Metrics of the bridge as the text that Prometheus reads.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 use anyhow::Context as _;
 use mcp_revisions::service::lock;
-use metrics::{CounterFn, GaugeFn, HistogramFn, Key, KeyName, Metadata, SharedString};
-use prometheus_client::encoding::text::encode;
-use prometheus_client::metrics::counter::Counter;
-use prometheus_client::metrics::family::Family;
-use prometheus_client::metrics::gauge::Gauge;
-use prometheus_client::metrics::histogram::Histogram;
-use prometheus_client::registry::{Registry, Unit};
+use metrics::{HistogramFn, Key, KeyName, Metadata, SharedString};
 
 /// Seconds up to which durations are counted, as OpenTelemetry has them for MCP.
 const BUCKETS: [f64; 14] = [
@@ -95,137 +90,130 @@ const DURATIONS: [(&str, &str); 2] = [
     ),
 ];
 
-/// The labels of one series of a metric.
-type Labels = Vec<(String, String)>;
+/// Metrics by name, each with its series by their labels, as the text has them between braces.
+type Families<S> = BTreeMap<String, BTreeMap<String, Arc<S>>>;
 
-/// A histogram per series.
-type Durations = Family<Labels, Histogram, fn() -> Histogram>;
-
-/// The metrics of the program, each a family of series by their labels.
+/// The metrics of the program that have a series.
 #[derive(Debug, Default)]
 struct MetricsRegistry {
-    registry: Registry,
-    counters: BTreeMap<String, Family<Labels, Counter>>,
-    gauges: BTreeMap<String, Family<Labels, Gauge<f64, AtomicU64>>>,
-    durations: BTreeMap<String, Durations>,
+    counters: Families<AtomicU64>,
+    /// Their values are the bits of an `f64`.
+    gauges: Families<AtomicU64>,
+    durations: Families<Histogram>,
 }
 
 impl MetricsRegistry {
-    /// Creates the metrics that the tables above list, without a series.
-    fn new() -> Self {
-        let mut metrics = Self::default();
-        for (name, meaning) in COUNTERS {
-            metrics.counter(name, meaning);
-        }
-        for (name, meaning) in GAUGES {
-            metrics.gauge(name, meaning);
-        }
-        for (name, meaning) in DURATIONS {
-            metrics.duration(name, meaning);
-        }
-        metrics
-    }
-
-    /// Returns the counter of that name, which is registered if it is new. Its text has the ending `_total`.
-    fn counter(&mut self, name: &str, meaning: &str) -> &Family<Labels, Counter> {
-        let Self {
-            registry, counters, ..
-        } = self;
-        counters.entry(name.to_owned()).or_insert_with(|| {
-            let family = Family::default();
+    /// Returns the text, in the format of OpenMetrics.
+    fn render(&self) -> String {
+        let mut text = String::new();
+        for (name, series) in &self.counters {
             let stem = name.strip_suffix("_total").unwrap_or(name);
-            registry.register(stem, full_stop_apart(meaning), family.clone());
-            family
-        })
-    }
-
-    /// Returns the gauge of that name, which is registered if it is new.
-    fn gauge(&mut self, name: &str, meaning: &str) -> &Family<Labels, Gauge<f64, AtomicU64>> {
-        let Self {
-            registry, gauges, ..
-        } = self;
-        gauges.entry(name.to_owned()).or_insert_with(|| {
-            let family = Family::default();
-            registry.register(name, full_stop_apart(meaning), family.clone());
-            family
-        })
-    }
-
-    /// Returns the histogram of that name, which is registered if it is new. Its text has `_` for each dot, and the ending `_seconds`.
-    fn duration(&mut self, name: &str, meaning: &str) -> &Durations {
-        let Self {
-            registry,
-            durations,
-            ..
-        } = self;
-        durations.entry(name.to_owned()).or_insert_with(|| {
-            let family = Family::new_with_constructor((|| Histogram::new(BUCKETS)) as fn() -> _);
-            registry.register_with_unit(
-                name.replace('.', "_"),
-                full_stop_apart(meaning),
-                Unit::Seconds,
-                family.clone(),
-            );
-            family
-        })
+            begin_metric(&mut text, stem, "counter", help(&COUNTERS, name));
+            for (labels, value) in series {
+                let value = value.load(Ordering::Relaxed);
+                line(&mut text, &[stem, "_total"], labels, value);
+            }
+        }
+        for (name, series) in &self.gauges {
+            begin_metric(&mut text, name, "gauge", help(&GAUGES, name));
+            for (labels, value) in series {
+                let value = f64::from_bits(value.load(Ordering::Relaxed));
+                line(&mut text, &[name], labels, format_args!("{value:?}"));
+            }
+        }
+        for (name, series) in &self.durations {
+            let written = name.replace('.', "_") + "_seconds";
+            begin_metric(&mut text, &written, "histogram", help(&DURATIONS, name));
+            let _ = writeln!(text, "# UNIT {written} seconds");
+            for (labels, histogram) in series {
+                histogram.render(&mut text, &written, labels);
+            }
+        }
+        text + "# EOF\n"
     }
 }
 
-/// Returns a help text without its full stop, which the registry adds.
-fn full_stop_apart(meaning: &str) -> &str {
-    meaning.strip_suffix('.').unwrap_or(meaning)
+/// Returns the series of a key, which is made if it is new.
+fn series<S: Default>(families: &mut Families<S>, key: &Key) -> Arc<S> {
+    let family = families.entry(key.name().to_owned()).or_default();
+    family.entry(labels(key)).or_default().clone()
 }
 
-/// Returns the labels of a series: letters, digits and `_` in their names.
-fn labels(key: &Key) -> Labels {
-    let labels = key.labels();
-    labels
-        .map(|label| (label.key().replace('.', "_"), label.value().to_owned()))
-        .collect()
+/// Returns the labels of a series as text: letters, digits and `_` in their names.
+fn labels(key: &Key) -> String {
+    let labels = key.labels().map(|label| {
+        let value = label.value().replace('\\', r"\\");
+        let value = value.replace('"', "\\\"").replace('\n', "\\n");
+        format!("{}=\"{value}\"", label.key().replace('.', "_"))
+    });
+    labels.collect::<Vec<_>>().join(",")
+}
+
+/// Returns the help text of a metric.
+fn help(table: &[(&str, &'static str)], name: &str) -> &'static str {
+    let row = table.iter().find(|(known, _)| *known == name);
+    row.map_or("", |(_, meaning)| meaning)
+}
+
+/// Writes the lines above the series of a metric.
+fn begin_metric(text: &mut String, name: &str, kind: &str, meaning: &str) {
+    let _ = writeln!(text, "# HELP {name} {meaning}\n# TYPE {name} {kind}");
+}
+
+/// Writes the line of a value; the parts of its name are joined.
+fn line(text: &mut String, name: &[&str], labels: &str, value: impl std::fmt::Display) {
+    let name = name.concat();
+    let _ = match labels {
+        "" => writeln!(text, "{name} {value}"),
+        labels => writeln!(text, "{name}{{{labels}}} {value}"),
+    };
+}
+
+/// Durations that were recorded.
+#[derive(Debug, Default)]
+struct Histogram(Mutex<Durations>);
+
+/// The durations of a histogram, in seconds.
+#[derive(Debug, Default)]
+struct Durations {
+    /// How many are above each bucket before and in this one; the last is for those above all.
+    counts: [u64; BUCKETS.len() + 1],
+    sum: f64,
+}
+
+impl Histogram {
+    /// Writes the lines of a series.
+    fn render(&self, text: &mut String, name: &str, labels: &str) {
+        let durations = lock(&self.0);
+        let sum = format_args!("{:?}", durations.sum).to_string();
+        let count: u64 = durations.counts.iter().sum();
+        line(text, &[name, "_sum"], labels, sum);
+        line(text, &[name, "_count"], labels, count);
+        let bounds = BUCKETS.iter().map(|bound| format!("{bound:?}"));
+        let mut below = 0;
+        for (bound, count) in bounds.chain(["+Inf".to_owned()]).zip(durations.counts) {
+            below += count;
+            let comma = if labels.is_empty() { "" } else { "," };
+            let labels = format!("le=\"{bound}\"{comma}{labels}");
+            line(text, &[name, "_bucket"], &labels, below);
+        }
+    }
+}
+
+impl HistogramFn for Histogram {
+    fn record(&self, value: f64) {
+        let mut durations = lock(&self.0);
+        let bucket = BUCKETS.partition_point(|bound| *bound < value);
+        if let Some(count) = durations.counts.get_mut(bucket) {
+            *count += 1;
+        }
+        durations.sum += value;
+    }
 }
 
 /// The recorder of the facade `metrics`, and the source of the text.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Recorder(Arc<Mutex<MetricsRegistry>>);
-
-impl Recorder {
-    fn metrics(&self) -> MutexGuard<'_, MetricsRegistry> {
-        lock(&self.0)
-    }
-}
-
-/// One series, as the facade writes to it.
-struct Series<M>(M);
-
-impl CounterFn for Series<Counter> {
-    fn increment(&self, value: u64) {
-        self.0.inc_by(value);
-    }
-
-    fn absolute(&self, value: u64) {
-        self.0.inner().fetch_max(value, Ordering::Relaxed);
-    }
-}
-
-impl GaugeFn for Series<Gauge<f64, AtomicU64>> {
-    fn increment(&self, value: f64) {
-        self.0.inc_by(value);
-    }
-
-    fn decrement(&self, value: f64) {
-        self.0.dec_by(value);
-    }
-
-    fn set(&self, value: f64) {
-        self.0.set(value);
-    }
-}
-
-impl HistogramFn for Series<Histogram> {
-    fn record(&self, value: f64) {
-        self.0.observe(value);
-    }
-}
 
 // The tables above have all help texts: what the facade is told of them is not needed.
 impl ::metrics::Recorder for Recorder {
@@ -236,27 +224,15 @@ impl ::metrics::Recorder for Recorder {
     fn describe_histogram(&self, _: KeyName, _: Option<::metrics::Unit>, _: SharedString) {}
 
     fn register_counter(&self, key: &Key, _: &Metadata<'_>) -> ::metrics::Counter {
-        let series = self
-            .metrics()
-            .counter(key.name(), "")
-            .get_or_create_owned(&labels(key));
-        ::metrics::Counter::from_arc(Arc::new(Series(series)))
+        series(&mut lock(&self.0).counters, key).into()
     }
 
     fn register_gauge(&self, key: &Key, _: &Metadata<'_>) -> ::metrics::Gauge {
-        let series = self
-            .metrics()
-            .gauge(key.name(), "")
-            .get_or_create_owned(&labels(key));
-        ::metrics::Gauge::from_arc(Arc::new(Series(series)))
+        series(&mut lock(&self.0).gauges, key).into()
     }
 
     fn register_histogram(&self, key: &Key, _: &Metadata<'_>) -> ::metrics::Histogram {
-        let series = self
-            .metrics()
-            .duration(key.name(), "")
-            .get_or_create_owned(&labels(key));
-        ::metrics::Histogram::from_arc(Arc::new(Series(series)))
+        series(&mut lock(&self.0).durations, key).into()
     }
 }
 
@@ -265,14 +241,9 @@ impl ::metrics::Recorder for Recorder {
 /// # Errors
 /// Returns an error if metrics are recorded already.
 pub(super) fn begin() -> anyhow::Result<impl Fn() -> String + Send + Sync + Clone + 'static> {
-    let recorder = Recorder(Arc::new(Mutex::new(MetricsRegistry::new())));
+    let recorder = Recorder::default();
     ::metrics::set_global_recorder(recorder.clone())
         .map_err(|error| anyhow::anyhow!("{error}"))
         .context("--metrics")?;
-    Ok(move || {
-        let mut text = String::new();
-        // Writing into a string cannot fail.
-        let _ = encode(&mut text, &recorder.metrics().registry);
-        text
-    })
+    Ok(move || lock(&recorder.0).render())
 }
