@@ -26,7 +26,6 @@ pub struct FileSet {
 
 impl FileSet {
     /// Creates an empty set that owns the given directories, relative to the root (`generated`).
-    #[must_use]
     pub fn new(owned: Vec<String>) -> Self {
         Self {
             files: SortedMap::new(),
@@ -34,10 +33,8 @@ impl FileSet {
         }
     }
 
-    /// Puts a file into the set.
-    ///
-    /// # Errors
-    /// When the path is not a plain relative one below an owned directory, is taken, or differs from another one by case alone.
+    /// Puts a file into the set. Fails when the path is not a plain relative one below an owned directory, is taken, or differs
+    /// from another one by case alone.
     pub fn insert(
         &mut self,
         path: impl Into<String>,
@@ -70,15 +67,12 @@ impl FileSet {
     }
 
     /// Returns the bytes of a file of the set.
-    #[must_use]
     pub fn get(&self, path: &str) -> Option<&[u8]> {
         self.files.get(path).map(Vec::as_slice)
     }
 
-    /// Returns the files below some directories as a set of their own.
-    ///
-    /// # Errors
-    /// As [`FileSet::insert`], which these paths have passed before.
+    /// Returns the files below some directories as a set of their own. Fails as [`FileSet::insert`], which these paths have
+    /// passed before.
     pub fn below(self, directories: Vec<String>) -> Result<Self, Error> {
         let mut below = Self::new(directories);
         for (path, bytes) in self.files {
@@ -89,10 +83,7 @@ impl FileSet {
         Ok(below)
     }
 
-    /// Compares the set with the files below `root`, writing nothing.
-    ///
-    /// # Errors
-    /// [`Error::Io`] for what cannot be read.
+    /// Compares the set with the files below `root`, writing nothing. Fails with [`Error::Io`] for what cannot be read.
     pub fn compare(&self, root: &Path) -> Result<Comparison, Error> {
         let mut comparison = Comparison::default();
         for (path, wanted) in &self.files {
@@ -111,9 +102,7 @@ impl FileSet {
 
     /// Makes the disk below `root` equal to the set: deletes orphans, writes what differs, leaves the rest untouched.
     ///
-    /// Each file is written beside its place and then moved there, so that a reader never meets half a file.
-    ///
-    /// # Errors
+    /// Each file is written beside its place and then moved there, so that a reader never meets half a file. Fails with
     /// [`Error::Io`]; what was done before stays done, and a second run completes it.
     pub fn write(&self, root: &Path) -> Result<Written, Error> {
         let mut written = Written::default();
@@ -181,13 +170,11 @@ pub struct Changed {
 
 impl Comparison {
     /// Returns whether nothing differs.
-    #[must_use]
     pub fn is_clean(&self) -> bool {
         self.changed.is_empty() && self.missing.is_empty() && self.orphan.is_empty()
     }
 
     /// Describes what differs, with the command that mends it as the last line.
-    #[must_use]
     pub fn report(&self, command: &str) -> String {
         let (missing, orphan, unchanged) = (&self.missing, &self.orphan, self.unchanged);
         if self.is_clean() {
@@ -221,10 +208,8 @@ pub struct Written {
     pub unchanged: usize,
 }
 
-/// Writes one file by way of a temporary one beside it; missing directories are made.
-///
-/// # Errors
-/// [`Error::Io`]; the file is then as it was.
+/// Writes one file by way of a temporary one beside it; missing directories are made. Fails with [`Error::Io`]; the file is
+/// then as it was.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     if let Some(directory) = path.parent() {
         fs::create_dir_all(directory).map_err(|cause| Error::io("create", directory, cause))?;

@@ -58,10 +58,8 @@ pub struct Generated {
 }
 
 impl Generated {
-    /// Keeps only the crates of some revisions, by id; the other crates are left as they are.
-    ///
-    /// # Errors
-    /// An id that has no crate.
+    /// Keeps only the crates of some revisions, by id; the other crates are left as they are. Fails for an id that has no
+    /// crate.
     pub fn only(self, ids: &[String]) -> Result<Self, Error> {
         let packages: Vec<String> = ids.iter().map(|id| package(id)).collect();
         if let Some((id, _)) = ids
@@ -90,11 +88,8 @@ const LICENCES: [(&str, &str); 2] = [
     ("LICENSE-MIT", include_str!("../LICENSE-MIT")),
 ];
 
-/// Makes everything that lies in [`GENERATED`].
-///
-/// # Errors
-/// All that stands in the way, each once: what cannot be read or typed, rules without effect, and what is left open
-/// for a revision that is released or a candidate.
+/// Makes everything that lies in [`GENERATED`]. The error has all that stands in the way, each once: what cannot be read or
+/// typed, rules without effect, and what is left open for a revision that is released or a candidate.
 pub fn generate(spec: &Spec) -> Result<Generated, Error> {
     let models = Models::open(spec)?;
     let mut problems = models.refused();
@@ -126,10 +121,7 @@ pub fn generate(spec: &Spec) -> Result<Generated, Error> {
     })
 }
 
-/// Returns the files of crates as they lie below the workspace.
-///
-/// # Errors
-/// A path that cannot be written on every system.
+/// Returns the files of crates as they lie below the workspace. Fails for a path that cannot be written on every system.
 fn file_set(crates: &[Crate]) -> Result<FileSet, Error> {
     let mut set = FileSet::new(vec![GENERATED.to_owned()]);
     set.insert(format!("{GENERATED}/rustfmt.toml"), LAYOUT)?;

@@ -64,10 +64,7 @@ impl From<Error> for Refused {
 }
 
 impl Replay {
-    /// Tries drafts on a spec, each in the place of the draft that stands there.
-    ///
-    /// # Errors
-    /// A spec directory that does not hold.
+    /// Tries drafts on a spec, each in the place of the draft that stands there. Fails for a spec directory that does not hold.
     pub fn new(spec: SpecDirectory) -> Result<Self, Error> {
         let read = spec.spec()?;
         let draft = read
@@ -83,20 +80,15 @@ impl Replay {
         })
     }
 
-    /// Tries the next schema, a text in upstream form; `name` is the name of its file.
-    ///
-    /// # Errors
-    /// A schema that is none, and everything for which no safe answer can be taken.
+    /// Tries the next schema, a text in upstream form; `name` is the name of its file. Fails for a schema that is none, and
+    /// everything for which no safe answer can be taken.
     pub fn step(&mut self, name: &str, text: &str) -> Result<Step, Refused> {
         let made = self.make(name, text);
         self.follow(name, text, made)
     }
 
-    /// Imports and generates a schema as [`step`](Self::step) does; no schema depends on another one here, so that
-    /// several threads can work on one each.
-    ///
-    /// # Errors
-    /// A schema that is none, and everything for which no safe answer can be taken.
+    /// Imports and generates a schema as [`step`](Self::step) does; no schema depends on another one here, so that several
+    /// threads can work on one each. Fails for a schema that is none, and everything for which no safe answer can be taken.
     pub fn make(&self, name: &str, text: &str) -> Result<Made, Refused> {
         let mut directory = self.spec.clone();
         let upstream = UpstreamFile::of_text(name, text).map_err(Refused::Invalid)?;
@@ -119,10 +111,7 @@ impl Replay {
         })
     }
 
-    /// Compares what was made of the next schema with the one before.
-    ///
-    /// # Errors
-    /// What [`make`](Self::make) refused.
+    /// Compares what was made of the next schema with the one before. The error is what [`make`](Self::make) refused.
     pub fn follow(
         &mut self,
         name: &str,

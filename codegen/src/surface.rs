@@ -22,7 +22,6 @@ const NAMED: usize = 20;
 type Surface = SortedMap<String, String>;
 
 /// Returns the packages of the crates that hold public items of released revisions.
-#[must_use]
 pub fn packages(spec: &Spec) -> Vec<String> {
     let released = released(spec).map(package);
     let extensions = released_extensions(spec);
@@ -34,10 +33,8 @@ pub fn packages(spec: &Spec) -> Vec<String> {
 
 /// Checks that what was made leaves the public items of released revisions as they stand.
 ///
-/// `stands` has the files of [`packages`] by package, those of a crate that is not there yet left out.
-///
-/// # Errors
-/// Each item that is gone or says something else, and each field or variant that is added, with what to do.
+/// `stands` has the files of [`packages`] by package, those of a crate that is not there yet left out. Fails for each item that
+/// is gone or says something else, and each field or variant that is added, with what to do.
 pub fn check(
     spec: &Spec,
     stands: &SortedMap<String, CrateFiles>,

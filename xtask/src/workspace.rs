@@ -4,10 +4,8 @@ use std::path::{Path, PathBuf};
 
 use mcp_revisions_schema::Error;
 
-/// Returns the root of the workspace that the command runs in.
-///
-/// # Errors
-/// A working directory outside of any, and one in another workspace than the one whose program cargo runs.
+/// Returns the root of the workspace that the command runs in. Fails for a working directory outside of any, and one in another
+/// workspace than the one whose program cargo runs.
 pub(crate) fn root() -> Result<PathBuf, Error> {
     let here = std::env::current_dir().map_err(|cause| Error::io("read", Path::new("."), cause))?;
     let own = here.ancestors().find(|folder| is_root(folder));
@@ -38,10 +36,7 @@ pub(crate) fn root() -> Result<PathBuf, Error> {
     }
 }
 
-/// Returns spec/ of that workspace, as seen from the working directory where that is shorter.
-///
-/// # Errors
-/// As [`root`].
+/// Returns spec/ of that workspace, as seen from the working directory where that is shorter. Fails as [`root`].
 pub(crate) fn spec_dir() -> Result<PathBuf, Error> {
     let dir = root()?.join("spec");
     let here = std::env::current_dir().ok();

@@ -29,10 +29,7 @@ pub struct Baseline {
 }
 
 impl Baseline {
-    /// Adds a fingerprint that was named by itself.
-    ///
-    /// # Errors
-    /// A text that is not a fingerprint.
+    /// Adds a fingerprint that was named by itself. Fails for a text that is not a fingerprint.
     pub fn ignore(&mut self, fingerprint: &str) -> Result<(), Error> {
         if !is_fingerprint(fingerprint) {
             return Err(Error::usage(
@@ -46,10 +43,8 @@ impl Baseline {
         Ok(())
     }
 
-    /// Adds what a file knows: a diff as JSON, or a fingerprint a line, with `#` before remarks.
-    ///
-    /// # Errors
-    /// A file that is neither, with the line.
+    /// Adds what a file knows: a diff as JSON, or a fingerprint a line, with `#` before remarks. Fails for a file that is
+    /// neither, with the line.
     pub fn read(&mut self, file: &str, text: &str) -> Result<(), Error> {
         let found = if text.trim_start().starts_with('{') {
             of_json(file, text)?
@@ -63,10 +58,7 @@ impl Baseline {
         Ok(())
     }
 
-    /// Sets aside what is known, in all diffs of a history.
-    ///
-    /// # Errors
-    /// A change that was named by itself and is in none of them.
+    /// Sets aside what is known, in all diffs of a history. Fails for a change that was named by itself and is in none of them.
     pub fn apply(&self, diffs: &mut [Diff]) -> Result<(), Error> {
         let missing = self.named.iter().find(|id| {
             let mut all = diffs.iter().flat_map(|diff| &diff.rows);

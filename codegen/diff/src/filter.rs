@@ -27,13 +27,11 @@ pub struct RowFilter {
 
 impl RowFilter {
     /// Returns whether everything is asked for.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
     /// Returns whether a row is asked for. A row with several wire paths is, if one of them fits.
-    #[must_use]
     pub fn admits(&self, row: &DiffRow) -> bool {
         fn asks<T>(wanted: &[T], fits: impl Fn(&T) -> bool) -> bool {
             wanted.is_empty() || wanted.iter().any(fits)
@@ -50,10 +48,8 @@ impl RowFilter {
             && !(self.uncovered && (!row.rules.is_empty() || !row.kind.is_on_the_wire()))
     }
 
-    /// Refuses methods that no revision has, with the nearest name of one that exists.
-    ///
-    /// # Errors
-    /// The first one that matches none of the `known`.
+    /// Refuses methods that no revision has, with the nearest name of one that exists. The error is the first one that matches
+    /// none of the `known`.
     pub fn check(&self, known: &SortedSet<String>) -> Result<(), Error> {
         let matches_none = |pattern: &&String| {
             *pattern != "*" && !known.iter().any(|method| names(pattern, method))

@@ -35,10 +35,7 @@ pub struct MethodLine {
     pub channels: Vec<Option<MethodKind>>,
 }
 
-/// Compares these revisions or files; all revisions of the spec, if no name is given.
-///
-/// # Errors
-/// As [`super::between`].
+/// Compares these revisions or files; all revisions of the spec, if no name is given. Fails as [`super::between`].
 pub fn history(
     sources: &SideSources<'_>,
     names: &[String],

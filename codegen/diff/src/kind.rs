@@ -36,13 +36,11 @@ macro_rules! kinds {
             pub const ALL: &[Self] = &[$(Self::$name),+];
 
             /// Returns the stable id.
-            #[must_use]
             pub fn id(self) -> &'static str {
                 match self { $(Self::$name => $id,)+ }
             }
 
             /// Explains the kind: what it means, who breaks, and what to do about it.
-            #[must_use]
             pub fn explain(self) -> Explanation {
                 let [means, breaks, todo, example] = match self {
                     $(Self::$name => [$means, $breaks, $todo, $example],)+
@@ -260,13 +258,11 @@ kinds! {
 
 impl ChangeKind {
     /// Returns whether a change of this kind can be seen in the text of a message.
-    #[must_use]
     pub fn is_on_the_wire(self) -> bool {
         self != Self::DefinitionRenamed
     }
 
     /// Returns the level that follows from verdicts, unless `spec/diff.toml` says otherwise.
-    #[must_use]
     pub fn level(self, verdicts: Verdicts) -> ChangeLevel {
         let Verdicts {
             old_to_new,

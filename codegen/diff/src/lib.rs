@@ -141,13 +141,11 @@ impl ComparedSubject {
 
 impl Diff {
     /// Returns the counts, and what they come to.
-    #[must_use]
     pub fn summary(&self) -> Summary {
         Summary::of(self)
     }
 
     /// Returns file and line of a row: in the new file, else in the old one; `None` if neither is a file.
-    #[must_use]
     pub fn location(&self, row: &DiffRow) -> Option<(&str, usize)> {
         let views = [&row.after, &row.before].into_iter().flatten();
         let own = views.map(|view| &view.pointer).find(|it| !it.is_empty());
@@ -185,10 +183,7 @@ impl Diff {
     }
 }
 
-/// Compares two names in all steps: open, compare, set the levels of `spec/diff.toml`.
-///
-/// # Errors
-/// An input that cannot be read.
+/// Compares two names in all steps: open, compare, set the levels of `spec/diff.toml`. Fails for an input that cannot be read.
 pub fn between(sources: &SideSources<'_>, old: &str, new: &str, raw: bool) -> Result<Diff, Error> {
     let settings = DiffSettings::read(sources.spec)?;
     let sides = sources.open_both([old, new], raw)?;
@@ -205,7 +200,6 @@ fn settled(old: &ComparedSide, new: &ComparedSide, raw: bool, settings: &DiffSet
 }
 
 /// Compares two sides.
-#[must_use]
 pub fn compare(old: &ComparedSide, new: &ComparedSide) -> Diff {
     if old.lock.is_some() && new.lock.is_some() {
         return lock::compare(old, new);

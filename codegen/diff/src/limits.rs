@@ -49,10 +49,8 @@ pub struct ComparedSchemas {
 }
 
 impl ComparedSchemas {
-    /// Compares the schemas of two models.
-    ///
-    /// # Errors
-    /// Returns an error for each schema that has no graph, such as one whose references go round in a circle.
+    /// Compares the schemas of two models. Returns an error for each schema that has no graph, such as one whose references go
+    /// round in a circle.
     pub fn of(old: &Model, new: &Model) -> Result<Self, Vec<Error>> {
         match [old, new].map(|model| Graph::of(&model.schema)) {
             [Ok(old), Ok(new)] => Ok(Self {
@@ -64,7 +62,6 @@ impl ComparedSchemas {
     }
 
     /// Returns the same comparison with the older and the newer model exchanged.
-    #[must_use]
     pub fn reversed(self) -> Self {
         let [old, new] = self.graphs;
         Self {
@@ -76,7 +73,6 @@ impl ComparedSchemas {
 
 impl<'g> MemberLimits<'g> {
     /// Creates the limits of two schemas that were compared.
-    #[must_use]
     pub fn of(compared: &'g ComparedSchemas) -> Self {
         let [old, new] = &compared.graphs;
         let graphs = [old, new];

@@ -83,7 +83,6 @@ impl Trail {
 
 impl WirePath {
     /// Creates the path of a part of a message.
-    #[must_use]
     pub fn new(direction: Direction, method: &str, part: ExchangePart, trail: Trail) -> Self {
         Self {
             direction,
@@ -99,13 +98,11 @@ impl WirePath {
     }
 
     /// Returns the address in the part as text, from `$`.
-    #[must_use]
     pub fn path(&self) -> &str {
         &self.trail.text
     }
 
     /// Returns the place of the path, without choices of unions.
-    #[must_use]
     pub fn place(&self) -> WirePlace {
         let mut segments = self.trail.segments.clone();
         segments.retain(|segment| !matches!(segment, PathSegment::Choice(_)));
@@ -132,7 +129,6 @@ pub struct WirePlace {
 
 impl WirePlace {
     /// Returns whether this place is the other one or contains it. A whole message contains all of its parts.
-    #[must_use]
     pub fn holds(&self, other: &Self) -> bool {
         if self.method != other.method {
             return false;
@@ -199,7 +195,6 @@ mcp_wire::strings! {
 }
 
 /// Returns `C2S` or `S2C`.
-#[must_use]
 pub fn direction_id(direction: Direction) -> &'static str {
     match direction {
         Direction::ClientToServer => "C2S",

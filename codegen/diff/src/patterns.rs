@@ -32,7 +32,6 @@ impl Patterns {
 }
 
 /// Makes small texts for a pattern; whether they match it is to be asked.
-#[must_use]
 pub fn texts(pattern: &str) -> Vec<String> {
     let Ok(hir) = regex_syntax::parse(pattern) else {
         return Vec::new();

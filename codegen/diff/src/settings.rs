@@ -29,10 +29,7 @@ impl DiffSettings {
     /// The name of the file below the spec directory.
     pub const FILE: &str = "diff.toml";
 
-    /// Reads the decisions of a spec.
-    ///
-    /// # Errors
-    /// An unknown kind or level, a row without a reason, and a second row of a kind.
+    /// Reads the decisions of a spec. Fails for an unknown kind or level, a row without a reason, and a second row of a kind.
     pub fn read(spec: &Spec) -> Result<Self, Error> {
         let file = spec.rules.get(Self::FILE);
         let settings: Self = file.parse()?;

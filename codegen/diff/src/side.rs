@@ -107,10 +107,7 @@ pub struct SideSources<'s> {
 }
 
 impl<'s> SideSources<'s> {
-    /// Reads the rules that comparisons need.
-    ///
-    /// # Errors
-    /// Returns an error for each mistake in `methods.toml` and `errors.toml`.
+    /// Reads the rules that comparisons need. Returns an error for each mistake in `methods.toml` and `errors.toml`.
     pub fn read(spec: &'s Spec) -> Result<Self, Error> {
         Ok(Self {
             methods: MethodRules::read(spec)?,
@@ -121,7 +118,6 @@ impl<'s> SideSources<'s> {
     }
 
     /// Adds the text of a lock that is in no file, under a name for it.
-    #[must_use]
     pub fn with_lock(mut self, name: &str, text: String) -> Self {
         self.locks.insert(name.to_owned(), text);
         self
@@ -149,7 +145,6 @@ impl<'s> SideSources<'s> {
     }
 
     /// Returns the methods of all revisions, by name.
-    #[must_use]
     pub fn methods(&self) -> SortedSet<String> {
         let revisions = self.spec.revisions.iter();
         revisions
@@ -158,10 +153,7 @@ impl<'s> SideSources<'s> {
     }
 
     /// Reads a revision by its id, an extension by its name or the id of a state, a committed file by `git:REF:PATH`, or a file
-    /// by its path.
-    ///
-    /// # Errors
-    /// A name that is none of them, a file that cannot be read, and the errors of the schema.
+    /// by its path. Fails for a name that is none of them, a file that cannot be read, and the errors of the schema.
     pub fn open(&self, name: &str, raw: bool) -> Result<ComparedSide, Error> {
         if name.starts_with("git:") {
             return self.of_text(name, &text_of(name)?, raw);
@@ -184,10 +176,7 @@ impl<'s> SideSources<'s> {
         self.of_text(name, &text_of(name)?, raw)
     }
 
-    /// Opens a revision as a side; `raw` leaves out its errata.
-    ///
-    /// # Errors
-    /// Returns every fact of the revision that contradicts its schema.
+    /// Opens a revision as a side; `raw` leaves out its errata. Returns every fact of the revision that contradicts its schema.
     pub fn of_revision(&self, revision: &Revision, raw: bool) -> Result<ComparedSide, Error> {
         let file = format!("spec/{}/schema.json", revision.id);
         let (schema, errata) = if raw {
@@ -223,26 +212,22 @@ impl<'s> SideSources<'s> {
 
     /// Opens a schema in upstream form as a side.
     ///
-    /// A file that some revision was imported from is that revision. Any other takes over the errata
-    /// of the revision that is nearest to it, as far as they still apply.
-    ///
-    /// # Errors
-    /// Text that is not a schema of MCP.
+    /// A file that some revision was imported from is that revision. Any other takes over the errata of the revision that is
+    /// nearest to it, as far as they still apply. Fails for text that is not a schema of MCP.
     pub fn of_text(&self, name: &str, text: &str, raw: bool) -> Result<ComparedSide, Error> {
         self.of_text_with(name, text, |_| !raw)
     }
 
-    /// Opens two sides by their names, as [`SideSources::open`] does; of two files, an erratum mends both or none. A file that a
-    /// revision was imported from is that revision, with all of its errata.
-    ///
-    /// # Errors
-    /// Those of [`SideSources::open`].
+    /// Opens two sides by their names, as [`SideSources::open`] does; of two files, an erratum mends both or none. A file that
+    /// a revision was imported from is that revision, with all of its errata. Fails with those of [`SideSources::open`].
     pub fn open_both(&self, names: [&str; 2], raw: bool) -> Result<[ComparedSide; 2], Error> {
         let [old, new] = names;
         match names.map(|name| self.lock(name)) {
             [Some(old), Some(new)] => return lock::sides([old, new]),
             [None, None] => {}
-            [Some(_), None] | [None, Some(_)] => {
+            [lock, _] => {
+                // A name that leads to nothing is told as such.
+                self.open(if lock.is_some() { new } else { old }, raw)?;
                 return Err(Error::usage(
                     format!("one of {old} and {new} is a lock file, and the other one is not"),
                     "compare two lock files, or two schemas",

@@ -78,7 +78,6 @@ impl DirectionVerdict {
 
 impl Verdicts {
     /// Joins the verdicts of both directions.
-    #[must_use]
     pub const fn of(old_to_new: DirectionVerdict, new_to_old: DirectionVerdict) -> Self {
         Self {
             old_to_new,
@@ -123,7 +122,6 @@ impl ComparedEnd {
         self.of(old, new)
     }
 
-    /// Returns the other one.
     pub(crate) fn other(self) -> Self {
         self.of(Self::New, Self::Old)
     }

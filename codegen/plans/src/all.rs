@@ -13,12 +13,10 @@ use mcp_revisions_schema::spec::rules::RuleFile;
 use mcp_revisions_schema::spec::{ExtensionSpec, Revision, RevisionStage, Spec};
 use mcp_revisions_schema::{Error, ExtensionModel, Models, RevisionModel};
 
-/// Plans the conversions between adjacent revisions: those that can be negotiated, and drafts that differ; and
-/// those between an extension and the core that had the feature before, or has it again. A change to a draft without a rule is listed
-/// in [`PairPlan::open`].
-///
-/// # Errors
-/// Returns an error for each change between released revisions without a rule, and for each rule without a change.
+/// Plans the conversions between adjacent revisions: those that can be negotiated, and drafts that differ; and those between an
+/// extension and the core that had the feature before, or has it again. A change to a draft without a rule is listed in
+/// [`PairPlan::open`]. Returns an error for each change between released revisions without a rule, and for each rule without a
+/// change.
 pub fn plan_shims(models: &Models<'_>, spec: &Spec) -> Result<Vec<PairPlan>, Error> {
     let mut errors = Vec::new();
     let pairs = models.all_pairs();
@@ -41,10 +39,7 @@ pub fn plan_shims(models: &Models<'_>, spec: &Spec) -> Result<Vec<PairPlan>, Err
     Ok(plans)
 }
 
-/// Plans the conversions of a pair by the rules in a file.
-///
-/// # Errors
-/// As [`plan_shims`].
+/// Plans the conversions of a pair by the rules in a file. Fails as [`plan_shims`].
 pub fn plan_pair(
     models: &Models<'_>,
     pair: &RevisionPair,

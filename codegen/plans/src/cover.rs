@@ -13,7 +13,6 @@ use mcp_revisions_diff::{ChangeKind, DiffRow, ExchangePart, PROVEN, WirePath};
 use mcp_revisions_schema::pair::{MethodSender, StepDirection};
 
 /// Returns the rules that cover a row, or why it needs none; empty if nothing covers it.
-#[must_use]
 pub fn cover(row: &DiffRow, plan: &PairPlan) -> SortedSet<String> {
     let without_rule = match row.kind {
         ChangeKind::HeaderAdded | ChangeKind::HeaderRemoved | ChangeKind::HeaderChanged => {

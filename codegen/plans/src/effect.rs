@@ -145,7 +145,6 @@ fn gives(plan: &ObjectPlan) -> bool {
 }
 
 /// Returns the conversion that a transfer ends in.
-#[must_use]
 pub fn target(transfer: &Transfer) -> Option<(PairEnd, PairEnd)> {
     match transfer {
         Transfer::Call { from, to } => Some((from.clone(), to.clone())),

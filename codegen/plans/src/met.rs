@@ -111,7 +111,6 @@ impl ConversionBody {
     }
 
     /// Returns the conversions of its values.
-    #[must_use]
     pub fn transfers(&self) -> Vec<&Transfer> {
         match self {
             Self::Object(plan) => {

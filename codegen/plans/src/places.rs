@@ -11,7 +11,6 @@ use mcp_revisions_schema::pair::StepDirection;
 /// Returns the wire paths of each rule, by its id, each part of a method once and the shortest way there.
 ///
 /// A rule that no method of both revisions reaches has the type that an adapter converts.
-#[must_use]
 pub fn places(plan: &PairPlan) -> SortedMap<String, Vec<String>> {
     let mut found = FoundPaths::default();
     let mut around = FoundPaths::default();

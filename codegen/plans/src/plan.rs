@@ -40,7 +40,6 @@ pub struct PairPlan {
 
 impl PairPlan {
     /// Returns the conversions of one way.
-    #[must_use]
     pub fn way(&self, way: StepDirection) -> &[PlannedConversion] {
         way.of(&self.up, &self.down)
     }
@@ -149,19 +148,16 @@ pub struct ObjectPlan {
 
 impl ObjectPlan {
     /// Returns the lists of the target that hold members of the source.
-    #[must_use]
     pub fn gathered(&self) -> &[AlternativesPlan] {
         self.moves.as_ref().map_or(&[], |moves| &moves.gathered)
     }
 
     /// Returns the lists of the source whose items become members of the target.
-    #[must_use]
     pub fn spread(&self) -> &[AlternativesPlan] {
         self.moves.as_ref().map_or(&[], |moves| &moves.spread)
     }
 
     /// Returns the members that are entries of a map on the other side.
-    #[must_use]
     pub fn entries(&self) -> &[EntryPlan] {
         self.moves.as_ref().map_or(&[], |moves| &moves.entries)
     }
@@ -178,14 +174,12 @@ pub struct HookCall {
 
 impl HookCall {
     /// Returns whether the conversion may end by it.
-    #[must_use]
     pub fn stops(&self) -> bool {
         may_stop(&self.path)
     }
 }
 
 /// Returns whether a hand-written function may end the conversion, by its name in a rule.
-#[must_use]
 pub fn may_stop(path: &str) -> bool {
     path.ends_with('?')
 }
@@ -213,7 +207,6 @@ pub struct FieldPlan {
 
 impl FieldPlan {
     /// Returns the name that the source has for it: losses point into the source.
-    #[must_use]
     pub fn source_wire(&self) -> &str {
         self.was.as_deref().unwrap_or(&self.wire)
     }
@@ -469,7 +462,6 @@ pub enum Transfer {
 
 impl Transfer {
     /// Returns the transfer of what stands in a list or a map; nothing is to be done to that where it is moved.
-    #[must_use]
     pub fn within(self, around: fn(Box<Self>) -> Self) -> Self {
         match self {
             Self::Move => Self::Move,
@@ -492,7 +484,6 @@ pub enum PairEnd {
 
 impl PairEnd {
     /// Returns a name for tables and function names.
-    #[must_use]
     pub fn name(&self) -> &str {
         match self {
             Self::Type(name) => name,

@@ -10,10 +10,7 @@ use super::rules::{ExampleEnding, PairRules, Sample};
 use mcp_revisions_schema::{Error, Spec};
 
 /// Prints the rules of a pair: what each does, where on the wire it applies and what it comes to; and how many conversions
-/// needed none.
-///
-/// # Errors
-/// A rule file that does not read.
+/// needed none. Fails for a rule file that does not read.
 pub fn text(plan: &PairPlan, spec: &Spec) -> Result<String, Error> {
     let rules = PairRules::of(&plan.pair, spec)?;
     let exact = |conversions: &[PlannedConversion]| {

@@ -100,7 +100,6 @@ impl Decision {
     }
 
     /// Returns it as an error, for where no default may be taken.
-    #[must_use]
     pub fn refused(self) -> Error {
         Error::Open(Box::new(self))
     }

@@ -70,18 +70,13 @@ impl DocSection {
 }
 
 impl Docs {
-    /// Reads `docs.toml`.
-    ///
-    /// # Errors
-    /// Returns an error for a text that is not TOML, or no doc line, with its line.
+    /// Reads `docs.toml`. Returns an error for a text that is not TOML, or no doc line, with its line.
     pub fn read(texts: &RuleTexts) -> Result<Self, Error> {
         Self::from_file(texts.get(DOCS), &texts.order)
     }
 
-    /// Reads the lines of a file, with ranges in an order of revisions.
-    ///
-    /// # Errors
-    /// Returns an error for a text that is not TOML, or no doc line, with its line.
+    /// Reads the lines of a file, with ranges in an order of revisions. Returns an error for a text that is not TOML, or no doc
+    /// line, with its line.
     pub(crate) fn from_file(file: RuleFile, order: &Order) -> Result<Self, Error> {
         let mut source: RuleSource<SortedMap<String, DocSection>> = RuleSource::of(file)?;
         let mut errors = Vec::new();
@@ -136,7 +131,6 @@ impl Docs {
     }
 
     /// Lines that no revision used, each an error with its line.
-    #[must_use]
     pub fn unused(&self) -> Vec<Error> {
         let mut all = Vec::new();
         for (name, section) in &self.0.rules {
@@ -201,7 +195,6 @@ static NO_PROSE: SortedMap<String, Markdown> = SortedMap::new();
 
 impl<'d> TypeDocs<'d> {
     /// Returns the lines of a revision, without links to its pages.
-    #[must_use]
     pub fn new(docs: &'d Docs, revision: &'d str) -> Self {
         Self {
             docs,
@@ -214,7 +207,6 @@ impl<'d> TypeDocs<'d> {
     }
 
     /// Returns types that have no line, and members that have none with their types.
-    #[must_use]
     pub fn missing(&self, model: &Model) -> Vec<(String, Option<String>)> {
         let mut missing = Vec::new();
         for def in model.types.values() {
@@ -256,14 +248,12 @@ impl<'d> TypeDocs<'d> {
 
     /// Returns the paragraph that leads to a definition's reference page, with the blank line before it; `None` for an inline
     /// schema, or where there are no pages.
-    #[must_use]
     pub fn reference(&self, def: &TypeDef) -> Option<Markdown> {
         let definition = def.definition.as_ref()?;
         (!self.reference.is_empty()).then(|| Markdown::reference(self.reference, definition))
     }
 
     /// Returns the line of a type, with the link to its page.
-    #[must_use]
     pub fn ty(&self, def: &TypeDef) -> Markdown {
         let key = &def.doc_key;
         let line = match (self.type_line(key), self.prose.get(key)) {
@@ -278,7 +268,6 @@ impl<'d> TypeDocs<'d> {
     }
 
     /// Returns the line of a member of a type.
-    #[must_use]
     pub fn member(&self, def: &TypeDef, wire: &str) -> Markdown {
         let key = &def.doc_key;
         match self.member_line(key, wire) {

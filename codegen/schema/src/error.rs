@@ -100,7 +100,6 @@ impl SpecDiagnostic {
     }
 
     /// Adds a note; an empty one is not printed.
-    #[must_use]
     pub(crate) fn note(mut self, label: &'static str, text: impl Into<Box<str>>) -> Self {
         let note = text.into();
         if !note.is_empty() {
@@ -110,13 +109,11 @@ impl SpecDiagnostic {
     }
 
     /// Adds what to do.
-    #[must_use]
     pub(crate) fn help(self, text: impl Into<Box<str>>) -> Self {
         self.note(HELP, text)
     }
 
     /// Returns the line, where it has one.
-    #[must_use]
     pub fn line(&self) -> Option<usize> {
         match self.place {
             FileLocation::Line(line) | FileLocation::Column(line, _) => Some(line),
@@ -125,7 +122,6 @@ impl SpecDiagnostic {
     }
 
     /// Returns the help; empty if there is none.
-    #[must_use]
     pub fn cure(&self) -> &str {
         let mut notes = self.notes.iter();
         let help = notes.find_map(|(label, text)| (*label == HELP).then_some(&**text));
@@ -274,7 +270,6 @@ impl Error {
     }
 
     /// Returns [`Error::Many`] of the failures without duplicates, or the only one. Returns `None` if there is none.
-    #[must_use]
     pub fn of(errors: Vec<Self>) -> Option<Self> {
         let mut flat: Vec<Self> = errors.into_iter().flatten().collect();
         let mut said = SortedSet::new();
@@ -287,10 +282,7 @@ impl Error {
         }
     }
 
-    /// Returns `Ok` for no failure.
-    ///
-    /// # Errors
-    /// Returns [`Error::of`] of `errors`, if there are any.
+    /// Returns `Ok` for no failure. Returns [`Error::of`] of `errors`, if there are any.
     pub fn check(errors: Vec<Self>) -> Result<(), Self> {
         Self::of(errors).map_or(Ok(()), Err)
     }
@@ -313,7 +305,6 @@ impl Error {
     }
 
     /// Returns each of several failures, or the only one.
-    #[must_use]
     pub fn each(&self) -> &[Self] {
         match self {
             Self::Many(errors) => errors,
@@ -322,7 +313,6 @@ impl Error {
     }
 
     /// Returns the diagnostic that it is.
-    #[must_use]
     pub fn diagnostic(&self) -> Option<&SpecDiagnostic> {
         match self {
             Self::Wrong(diagnostic) => Some(diagnostic),
@@ -340,13 +330,11 @@ impl Error {
     }
 
     /// Returns whether the request cannot be carried out as it was put.
-    #[must_use]
     pub fn is_of_the_request(&self) -> bool {
         (self.diagnostic()).is_some_and(|of| of.fault == FaultKind::Request)
     }
 
     /// Returns whether the input could not be read at all, as against read and found wrong.
-    #[must_use]
     pub fn is_unreadable(&self) -> bool {
         match self {
             Self::Io { .. } => true,

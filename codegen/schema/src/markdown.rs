@@ -1,5 +1,6 @@
 //! Markdown of doc lines and pages: our own words, and texts of schemas that stay texts in it.
 
+use mcp_wire::hides;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// Markdown in which nothing of a schema is more than text: it begins no code block, no link and no HTML.
@@ -16,13 +17,12 @@ impl Markdown {
         Self(
             unified
                 .chars()
-                .filter(|letter| *letter == '\n' || !is_hidden(*letter))
+                .filter(|letter| *letter == '\n' || !(letter.is_control() || hides(*letter)))
                 .collect(),
         )
     }
 
     /// Returns any text as inline code, on one line.
-    #[must_use]
     pub fn code(text: &str) -> Self {
         let shown = visible(text);
         let mut runs = shown.split(|letter| letter != '`').map(str::len);
@@ -35,7 +35,6 @@ impl Markdown {
     }
 
     /// Returns any text as paragraphs, in which no mark of Markdown or HTML has a meaning that goes beyond its line.
-    #[must_use]
     pub fn prose(text: &str) -> Self {
         let mut lines = Vec::new();
         for line in text.trim().lines() {
@@ -67,20 +66,17 @@ impl Markdown {
     }
 
     /// Returns it with more behind it.
-    #[must_use]
     pub fn then(mut self, more: impl Into<Self>) -> Self {
         self.0.push_str(&more.into().0);
         self
     }
 
     /// Returns its first line.
-    #[must_use]
     pub fn first_line(&self) -> Self {
         Self(self.0.lines().next().unwrap_or_default().to_owned())
     }
 
     /// Returns the text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -94,21 +90,14 @@ impl From<&'static str> for Markdown {
 }
 
 /// Returns a text on one line, with an escape for each letter that is invisible or that moves others.
-#[must_use]
 pub fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
-        if is_hidden(letter) {
+        if letter.is_control() || hides(letter) {
             out.extend(letter.escape_default());
         } else {
             out.push(letter);
         }
     }
     out
-}
-
-/// Returns whether a letter ends a line, turns the text around, or shows nothing.
-fn is_hidden(letter: char) -> bool {
-    letter.is_control()
-        || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
 }

@@ -91,10 +91,7 @@ impl Undocumented {
 impl Model {
     /// Works out the model of one schema in canonical form, by itself.
     ///
-    /// `scope` says whose schema it is, and picks the rules of one revision; `prose` is the
-    /// schema's own, by JSON pointer.
-    ///
-    /// # Errors
+    /// `scope` says whose schema it is, and picks the rules of one revision; `prose` is the schema's own, by JSON pointer.
     /// Returns an error for each definition without a type, with its place and the rule that would settle it.
     pub fn build(
         schema: &Value,
@@ -124,30 +121,24 @@ fn built(
 }
 
 impl<'s> Models<'s> {
-    /// Works out the models of all revisions.
-    ///
-    /// # Errors
-    /// As [`Models::open`], and what is left open for a revision that is released or a candidate.
+    /// Works out the models of all revisions. Fails as [`Models::open`], and what is left open for a revision that is released
+    /// or a candidate.
     pub fn build(spec: &'s Spec) -> Result<Self, Error> {
         let models = Self::open(spec)?;
         Error::check(models.refused())?;
         Ok(models)
     }
 
-    /// Works out the models of all revisions, with a safe answer for what is left open in any of them.
-    ///
-    /// # Errors
-    /// Returns an error for each definition without a type, and for every rule that matches nothing.
+    /// Works out the models of all revisions, with a safe answer for what is left open in any of them. Returns an error for
+    /// each definition without a type, and for every rule that matches nothing.
     pub fn open(spec: &'s Spec) -> Result<Self, Error> {
         let (models, idle) = Self::and_idle(spec)?;
         Error::check(idle)?;
         Ok(models)
     }
 
-    /// Opens the models as [`Models::open`] does, and returns every rule that matches nothing beside them.
-    ///
-    /// # Errors
-    /// Returns an error for each definition without a type.
+    /// Opens the models as [`Models::open`] does, and returns every rule that matches nothing beside them. Returns an error for
+    /// each definition without a type.
     pub fn and_idle(spec: &'s Spec) -> Result<(Self, Vec<Error>), Error> {
         let rules = &Rules::read(&spec.rules)?;
         let methods = MethodRules::read(spec)?;
@@ -215,10 +206,8 @@ impl<'s> Models<'s> {
         Ok((models, rules.unused()))
     }
 
-    /// Rules and doc lines that none of the revisions has use for, each an error with its line.
-    ///
-    /// # Errors
-    /// Returns an error for each definition without a type.
+    /// Rules and doc lines that none of the revisions has use for, each an error with its line. Returns an error for each
+    /// definition without a type.
     pub fn needless(spec: &'s Spec) -> Result<Vec<Error>, Error> {
         let (models, mut errors) = Self::and_idle(spec)?;
         errors.extend(models.unused_docs());
@@ -226,7 +215,6 @@ impl<'s> Models<'s> {
     }
 
     /// Returns errors for the open questions of revisions that may have none, and of extensions.
-    #[must_use]
     pub fn refused(&self) -> Vec<Error> {
         let is_firm = |of: &&RevisionModel<'_>| of.revision.status != RevisionStage::Draft;
         let firm = self
@@ -240,10 +228,7 @@ impl<'s> Models<'s> {
         all.cloned().map(Decision::refused).collect()
     }
 
-    /// Returns the model of one revision.
-    ///
-    /// # Errors
-    /// An id that is not there, with the ids that there are.
+    /// Returns the model of one revision. Fails for an id that is not there, with the ids that there are.
     pub fn get(&self, id: &str) -> Result<&RevisionModel<'s>, Error> {
         self.revisions
             .iter()
@@ -255,7 +240,6 @@ impl<'s> Models<'s> {
     }
 
     /// Returns the pairs of adjacent revisions that are converted, oldest first.
-    #[must_use]
     pub fn shim_pairs(&self) -> Vec<RevisionPair> {
         let chain = self.chain();
         let ids = |at: usize| &*chain[at].revision.id;
@@ -265,21 +249,18 @@ impl<'s> Models<'s> {
     }
 
     /// Returns the pairs of adjacent revisions, and after them those of the extensions.
-    #[must_use]
     pub fn all_pairs(&self) -> Vec<RevisionPair> {
         [self.shim_pairs(), self.extension_pairs()].concat()
     }
 
     /// Returns the pairs of adjacent states of each extension, before them that of the first one and the last revision whose
     /// core had the feature, and after them that of the state of handlers and the core that took it back.
-    #[must_use]
     pub fn extension_pairs(&self) -> Vec<RevisionPair> {
         let all = self.extensions.iter().map(|of| of.extension);
         RevisionPair::of_extensions(&all.collect::<Vec<_>>())
     }
 
     /// Returns the definitions and members without a doc line of each revision, and after them of each extension.
-    #[must_use]
     pub fn undocumented(&self) -> Vec<Undocumented> {
         let revisions = self.revisions.iter().map(|of| Undocumented {
             of: of.revision.id.clone(),
@@ -296,7 +277,6 @@ impl<'s> Models<'s> {
 
     /// Returns the doc lines of a revision: its own, and those of extensions that rest on an earlier revision, for definitions
     /// that it has exactly alike.
-    #[must_use]
     pub fn docs_of_revision<'d>(&'d self, of: &'d RevisionModel<'_>) -> TypeDocs<'d> {
         let revision = of.revision;
         let place = |id: &str| self.revisions.iter().position(|one| one.revision.id == id);
@@ -337,7 +317,6 @@ impl<'s> Models<'s> {
     }
 
     /// Returns the doc lines of an extension.
-    #[must_use]
     pub fn docs_of<'d>(&'d self, of: &'d ExtensionModel<'_>) -> TypeDocs<'d> {
         TypeDocs {
             own: (self.extension_docs.get(&of.extension.folder))
@@ -349,7 +328,6 @@ impl<'s> Models<'s> {
     }
 
     /// Returns doc lines that no revision uses; asks for every line first.
-    #[must_use]
     pub fn unused_docs(&self) -> Vec<Error> {
         let _ = self.undocumented();
         let own = self.extension_docs.values().flat_map(Docs::unused);
@@ -357,7 +335,6 @@ impl<'s> Models<'s> {
     }
 
     /// Returns the revisions that are converted, oldest first: no candidates, and no draft that is another revision.
-    #[must_use]
     pub fn chain(&self) -> Vec<&RevisionModel<'s>> {
         let converted = |of: &&RevisionModel<'_>| {
             of.revision.status != RevisionStage::Candidate && self.twin(of).is_none()
@@ -366,7 +343,6 @@ impl<'s> Models<'s> {
     }
 
     /// Returns the released revision that equals a draft: in its types, and in what its schema says beside them.
-    #[must_use]
     pub fn twin(&self, of: &RevisionModel<'_>) -> Option<&RevisionModel<'s>> {
         self.revisions.iter().find(|other| {
             of.revision.status == RevisionStage::Draft

@@ -3,32 +3,27 @@
 use crate::naming::pascal_case;
 
 /// Returns the package: `mcp-2025-11-25`.
-#[must_use]
 pub fn package(id: &str) -> String {
     format!("mcp-{id}")
 }
 
 /// Returns the library: `mcp_2025_11_25`.
-#[must_use]
 pub fn library(id: &str) -> String {
     format!("mcp_{}", words(id))
 }
 
 /// Returns the package of an extension: `mcp-ext-tasks`.
-#[must_use]
 pub fn extension_package(name: &str) -> String {
     package(&extension(name))
 }
 
 /// Returns the name that distinguishes an extension from a revision: `ext-tasks`, for another state than the one that
 /// handlers are written in `ext-tasks-draft`.
-#[must_use]
 pub fn extension(name: &str) -> String {
     format!("ext-{}", name.replace('@', "-"))
 }
 
 /// Returns the module that holds its types: `v2025_11_25`, `draft`.
-#[must_use]
 pub fn module(id: &str) -> String {
     if dated(id) {
         format!("v{}", words(id))
@@ -38,19 +33,16 @@ pub fn module(id: &str) -> String {
 }
 
 /// Returns the feature that brings it, where it is not there anyway: `v2026-07-28-rc`.
-#[must_use]
 pub fn feature(id: &str) -> String {
     module(id).replace('_', "-")
 }
 
 /// Returns the constant of its row in a table: `V2025_11_25`, `DRAFT`.
-#[must_use]
 pub fn constant(id: &str) -> String {
     module(id).to_uppercase()
 }
 
 /// Returns its variant and its marker type: `V2025_11_25`, `V2026_07_28Rc`, `Draft`.
-#[must_use]
 pub fn variant(id: &str) -> String {
     if !dated(id) {
         return pascal_case(id);

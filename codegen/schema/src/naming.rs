@@ -17,19 +17,16 @@ const RESERVED: &[&str] = &[
 ];
 
 /// Makes a field or module name: `nextCursor` becomes `next_cursor`, `type` becomes `type_`.
-#[must_use]
 pub fn snake_case(wire: &str) -> String {
     finish(wire.to_snake_case(), "n")
 }
 
 /// Makes a type or variant name: `input_required` becomes `InputRequired`.
-#[must_use]
 pub fn pascal_case(wire: &str) -> String {
     finish(wire.to_upper_camel_case(), "N")
 }
 
 /// Keeps a name of the schema, with its first letter in upper case and without what Rust refuses.
-#[must_use]
 pub fn type_name(definition: &str) -> String {
     let parts = definition.split(|c: char| !c.is_alphanumeric());
     finish(parts.map(capitalized).collect(), "N")
@@ -42,7 +39,6 @@ pub fn numbered(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
 }
 
 /// Returns whether Rust takes a name as an identifier.
-#[must_use]
 pub fn is_identifier(name: &str) -> bool {
     let mut letters = name.chars();
     (letters.next()).is_some_and(|first| first == '_' || unicode_ident::is_xid_start(first))
@@ -84,7 +80,6 @@ pub(crate) fn plain(name: &str) -> String {
 /// assert_eq!(mcp_revisions_schema::naming::nearest("tool/cal", known), Some("tools/call"));
 /// assert_eq!(mcp_revisions_schema::naming::nearest("ping", known), None);
 /// ```
-#[must_use]
 pub fn nearest<'n>(unknown: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let wanted = unknown.to_lowercase();
     let likeness =

@@ -14,7 +14,6 @@ pub enum OneOrMany<T> {
 
 impl<T> OneOrMany<T> {
     /// Returns all of them.
-    #[must_use]
     pub fn all(&self) -> &[T] {
         match self {
             Self::One(one) => std::slice::from_ref(one),

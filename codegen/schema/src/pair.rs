@@ -32,7 +32,6 @@ impl RevisionPair {
 
     /// Creates the pair of a state of an extension, and the state or the core before it: its rules lie in the folder of the
     /// extension.
-    #[must_use]
     pub fn of_extension(
         older: &str,
         before: Option<&ExtensionSpec>,
@@ -57,7 +56,6 @@ impl RevisionPair {
 
     /// Returns the pairs of the states of extensions, oldest first: the core that had the feature and the first state, each
     /// state and the next, and the state of handlers and the core that took the feature back.
-    #[must_use]
     pub fn of_extensions(extensions: &[&ExtensionSpec]) -> Vec<Self> {
         let mut pairs = Vec::new();
         for states in extensions.chunk_by(|a, b| a.folder == b.folder) {
@@ -78,7 +76,6 @@ impl RevisionPair {
     }
 
     /// Returns whether a file below the spec directory has the rules of a pair.
-    #[must_use]
     pub fn is_rule_file(name: &str) -> bool {
         let own = name
             .strip_prefix(FOLDER)
@@ -87,26 +84,22 @@ impl RevisionPair {
     }
 
     /// Returns the name of its rule file among those of the spec.
-    #[must_use]
     pub fn file(&self) -> String {
         self.file.clone()
     }
 
     /// Returns the module of its conversions: `v2024_11_05_to_v2025_03_26`.
-    #[must_use]
     pub fn module(&self) -> String {
         let [old, new] = [&self.old, &self.new].map(|id| names::module(id));
         format!("{old}_to_{new}")
     }
 
     /// Returns the revisions that a way leads from and to.
-    #[must_use]
     pub fn ends(&self, way: StepDirection) -> [&str; 2] {
         way.ends([&self.old, &self.new])
     }
 
     /// Returns the name of a way in losses: `FROM..TO`.
-    #[must_use]
     pub fn step(&self, way: StepDirection) -> String {
         let [from, to] = self.ends(way);
         format!("{from}..{to}")
@@ -141,7 +134,6 @@ impl StepDirection {
     pub const BOTH: [Self; 2] = Self::ALL;
 
     /// Returns the way back.
-    #[must_use]
     pub const fn back(self) -> Self {
         match self {
             Self::Up => Self::Down,
@@ -150,7 +142,6 @@ impl StepDirection {
     }
 
     /// Returns those of source and target, of two values of the older and the newer revision.
-    #[must_use]
     pub fn ends<T>(self, [old, new]: [T; 2]) -> [T; 2] {
         match self {
             Self::Up => [old, new],
@@ -179,7 +170,6 @@ pub enum MethodSender {
 
 impl MethodSender {
     /// Returns the direction of its messages.
-    #[must_use]
     pub const fn direction(self) -> Direction {
         match self {
             Self::Client => Direction::ClientToServer,

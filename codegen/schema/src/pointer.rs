@@ -4,7 +4,6 @@ pub use mcp_wire::pointer::{escaped, unescaped};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 /// Returns the pointer in the fragment of a reference, which is a URI; `None` if its bytes are not text.
-#[must_use]
 pub fn of_fragment(fragment: &str) -> Option<String> {
     let pointer = percent_decode_str(fragment).decode_utf8().ok()?;
     Some(pointer.into_owned())
@@ -14,7 +13,6 @@ pub fn of_fragment(fragment: &str) -> Option<String> {
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'$').remove(b'/');
 
 /// Returns a pointer as the fragment of a reference.
-#[must_use]
 pub fn to_fragment(pointer: &str) -> String {
     utf8_percent_encode(pointer, ENCODED).to_string()
 }

@@ -9,7 +9,6 @@ use crate::pointer::escaped;
 use crate::spec::canonical::{definition, definitions};
 
 /// Collects the descriptions of an upstream schema, of which the other one is the canonical form.
-#[must_use]
 pub fn collect(upstream: &Value, canonical: &Value) -> SortedMap<String, Markdown> {
     let mut prose = SortedMap::new();
     for key in ["definitions", "$defs"] {

@@ -27,7 +27,6 @@ macro_rules! collection {
     ($of:ident<$first:ident $(, $second:ident)?> of $entry:ty) => {
         impl<$first $(, $second)?> $of<$first $(, $second)?> {
             /// Creates an empty collection.
-            #[must_use]
             pub const fn new() -> Self {
                 Self(Vec::new())
             }

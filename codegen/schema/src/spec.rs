@@ -78,18 +78,13 @@ pub struct Revision {
 }
 
 impl Spec {
-    /// Reads a spec directory.
-    ///
-    /// # Errors
-    /// Every file that cannot be read or is not a schema, and every erratum that does not apply, not only the first.
+    /// Reads a spec directory. Fails for every file that cannot be read or is not a schema, and every erratum that does not
+    /// apply, not only the first.
     pub fn read(dir: &Path) -> Result<Self, Error> {
         SpecSources::read(dir)?.spec()
     }
 
-    /// Reads texts from memory, by their path below the spec directory, which errors print as `spec`.
-    ///
-    /// # Errors
-    /// As [`Spec::read`].
+    /// Reads texts from memory, by their path below the spec directory, which errors print as `spec`. Fails as [`Spec::read`].
     pub fn from_files(files: SortedMap<String, String>) -> Result<Self, Error> {
         SpecSources::of("spec", files).spec()
     }
@@ -132,10 +127,7 @@ impl Spec {
         })
     }
 
-    /// Returns the revision of that id.
-    ///
-    /// # Errors
-    /// An id that is not there, with the ids that there are.
+    /// Returns the revision of that id. Fails for an id that is not there, with the ids that there are.
     pub fn revision(&self, id: &str) -> Result<&Revision, Error> {
         let mut all = self.revisions.iter();
         let known = all.clone().map(|known| known.id.as_str());
@@ -145,10 +137,8 @@ impl Spec {
 }
 
 impl Revision {
-    /// Reads one revision of the list.
-    ///
-    /// # Errors
-    /// A schema that is not there or is not one, and every erratum that does not apply.
+    /// Reads one revision of the list. Fails for a schema that is not there or is not one, and every erratum that does not
+    /// apply.
     pub fn load(
         directory: &SpecSources,
         list: &RuleFile,
@@ -186,7 +176,6 @@ impl Revision {
     }
 
     /// Returns the revision that handlers are written in: the one whose row says so, else the latest release.
-    #[must_use]
     pub fn of_handlers<'r>(
         revisions: impl DoubleEndedIterator<Item = &'r Self> + Clone,
     ) -> Option<&'r Self> {
@@ -202,14 +191,12 @@ impl Revision {
     }
 
     /// Returns one of them.
-    #[must_use]
     pub fn definition(&self, name: &str) -> Option<&Value> {
         canonical::definition(&self.schema, name)
     }
 }
 
 /// Returns the name of the file that has the schema of a revision.
-#[must_use]
 pub fn schema_name(id: &str) -> String {
     format!("{id}/schema.json")
 }

@@ -40,10 +40,8 @@ pub(crate) use ty::{assign, in_box, optional};
 /// The files of a crate, by path below its root.
 pub type CrateFiles = SortedMap<String, String>;
 
-/// Emits the crate of one revision or extension; the types in `shared` are those of another crate, and re-exported.
-///
-/// # Errors
-/// Tokens that do not parse, and templates that do not render.
+/// Emits the crate of one revision or extension; the types in `shared` are those of another crate, and re-exported. Fails for
+/// tokens that do not parse, and templates that do not render.
 pub fn crate_files(
     model: &Model,
     pieces: &Pieces,
@@ -77,10 +75,8 @@ pub fn crate_files(
     Ok(files.files)
 }
 
-/// Emits the crate of all types that several revisions share; `of` gives what was emitted for a revision.
-///
-/// # Errors
-/// Tokens that do not parse, and templates that do not render.
+/// Emits the crate of all types that several revisions share; `of` gives what was emitted for a revision. Fails for tokens that
+/// do not parse, and templates that do not render.
 pub fn shared_files<'p>(
     once: &Once,
     of: impl Fn(&str) -> Option<&'p Pieces>,
@@ -231,7 +227,6 @@ fn alias_of(def: &TypeDef, ty: &Ty, docs: &TypeDocs) -> TokenStream {
     }
 }
 
-/// Reading and writing of a type.
 fn area_wire(model: &Model, def: &TypeDef) -> TokenStream {
     match &def.shape {
         Shape::Object(object) => structs::wire(model, def, object),

@@ -20,14 +20,12 @@ impl Once {
     /// Finds the types that two or more revisions have the same, down to all types that they hold.
     ///
     /// `revisions` are in order, each with its id, the string that messages call it, and its types.
-    #[must_use]
     pub fn find(revisions: &[(&str, &str, &Pieces)]) -> Self {
         Self::find_by(revisions, |_| false)
     }
 
     /// Finds the same of an extension and what it rests on: a definition that is a type of mcp-wire is that type, whether both
     /// have the definition or not. In a crate that revisions share, such a type would be another one's.
-    #[must_use]
     pub fn find_for_extension(states: &[(&str, &str, &Pieces)]) -> Self {
         Self::find_by(states, Piece::is_of_wire)
     }
@@ -112,7 +110,6 @@ impl Once {
     }
 
     /// Returns the types that a revision shares with others, each with the module that holds it.
-    #[must_use]
     pub fn of(&self, id: &str) -> SortedMap<&str, String> {
         let sets = self.sets().filter(|set| set.revisions.contains(&id));
         let types = sets.flat_map(|set| {

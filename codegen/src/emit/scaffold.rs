@@ -80,7 +80,6 @@ pub struct Reused {
 
 impl CrateFacts {
     /// Returns the name of the library: `mcp_2025_11_25`.
-    #[must_use]
     pub fn library(&self) -> String {
         self.package.replace('-', "_")
     }
@@ -251,10 +250,7 @@ pub(crate) fn lines<S: Borrow<str>>(words: &[S]) -> Vec<String> {
     wrapped(&words.join(" "), 100)
 }
 
-/// Returns the files of a crate that re-exports another one.
-///
-/// # Errors
-/// A template that does not render.
+/// Returns the files of a crate that re-exports another one. Fails for a template that does not render.
 pub fn reexport(facts: &CrateFacts, of: &CrateFacts) -> Result<CrateFiles, Error> {
     let more = context! { of_package => of.package.as_str(), of_library => of.library(), of => of.revision.as_str() };
     render(REEXPORT, facts, more)

@@ -8,7 +8,6 @@ use mcp_revisions_schema::spec::json::cut;
 /// Returns the first `limit` differing lines of two texts: `-` with the old ones, `+` with the new ones, the line number before each group.
 ///
 /// Empty when nothing differs. Long lines are cut.
-#[must_use]
 pub fn lines(old: &str, new: &str, limit: usize) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.split('\n').collect(), new.split('\n').collect());
     let mut input = InternedInput::default();

@@ -23,10 +23,8 @@ pub struct Section {
 }
 
 impl Section {
-    /// Puts its file into a set of files: the section as it should be, and all else as it stands there or below `root`.
-    ///
-    /// # Errors
-    /// A file that cannot be read or has no such section.
+    /// Puts its file into a set of files: the section as it should be, and all else as it stands there or below `root`. Fails
+    /// for a file that cannot be read or has no such section.
     pub fn put(&self, root: &Path, into: &mut FileSet) -> Result<(), Error> {
         let path = root.join(&self.path);
         let stands = match into.files.remove(&self.path) {

@@ -119,11 +119,8 @@ fn of_extension(spec: &Spec, alone: &Alone<'_>, extension: ExtensionSpec) -> Res
     })
 }
 
-/// Emits a crate from any MCP schema in upstream form, with the rules of the spec; that of an extension uses the types of
-/// the revision that it rests on.
-///
-/// # Errors
-/// Text that is not such a schema, and what the rules leave undecided.
+/// Emits a crate from any MCP schema in upstream form, with the rules of the spec; that of an extension uses the types of the
+/// revision that it rests on. Fails for text that is not such a schema, and what the rules leave undecided.
 pub fn alone(spec: &Spec, alone: &Alone<'_>) -> Result<Crate, Error> {
     check_package(alone.package)?;
     let rules = Rules::read(&spec.rules)?;

@@ -19,10 +19,8 @@ use crate::registry::features::{Feature, Link, features, rows};
 use crate::registry::{self, VERSION};
 use crate::shims::{self, ShimFacts};
 
-/// Emits the crate of one revision by itself: no type of it is shared.
-///
-/// # Errors
-/// An unknown revision, and everything that the emitters refuse.
+/// Emits the crate of one revision by itself: no type of it is shared. Fails for an unknown revision, and everything that the
+/// emitters refuse.
 pub fn revision_crate(models: &Models<'_>, id: &str) -> Result<Crate, Error> {
     let of = models.get(id)?;
     let pieces = pieces_of(models, of)?;
@@ -30,7 +28,6 @@ pub fn revision_crate(models: &Models<'_>, id: &str) -> Result<Crate, Error> {
 }
 
 /// Emits the crates of all revisions, and the one of the types that published ones share; returns which those are.
-#[must_use]
 pub fn type_crates(models: &Models<'_>) -> (Vec<Result<Crate, Error>>, Once) {
     let mut errors = Vec::new();
     let all = (models.revisions.iter()).map(|of| Ok((of, pieces_of(models, of)?)));
@@ -215,10 +212,7 @@ fn one_crate(
     })
 }
 
-/// Emits the crate of conversions.
-///
-/// # Errors
-/// Everything that the emitters refuse.
+/// Emits the crate of conversions. The error has everything that the emitters refuse.
 pub fn shims_crate(models: &Models<'_>, plans: &[PairPlan], once: &Once) -> Result<Crate, Error> {
     let conversions = plans
         .iter()
@@ -234,10 +228,7 @@ pub fn shims_crate(models: &Models<'_>, plans: &[PairPlan], once: &Once) -> Resu
     })
 }
 
-/// Emits the crate that says which revisions there are.
-///
-/// # Errors
-/// A list without a release.
+/// Emits the crate that says which revisions there are. Fails for a list without a release.
 pub fn registry_crate(
     models: &Models<'_>,
     plans: &[PairPlan],

@@ -42,10 +42,7 @@ impl DerefMut for SpecDirectory {
 }
 
 impl SpecDirectory {
-    /// Reads a directory; a missing one is empty.
-    ///
-    /// # Errors
-    /// Returns an error for a file that cannot be read.
+    /// Reads a directory; a missing one is empty. Returns an error for a file that cannot be read.
     pub fn read(dir: &Path) -> Result<Self, Error> {
         if dir.exists() {
             return Self::read_existing(dir);
@@ -65,7 +62,6 @@ impl SpecDirectory {
     }
 
     /// Reads texts from memory, by their path below the spec directory, which errors print as `spec`.
-    #[must_use]
     pub fn from_files(files: SortedMap<String, String>) -> Self {
         let sources = SpecSources::of("spec", files);
         Self {
@@ -75,7 +71,6 @@ impl SpecDirectory {
     }
 
     /// Returns the texts, by path below the directory.
-    #[must_use]
     pub fn files(&self) -> &SpecFiles {
         &self.files
     }
@@ -85,10 +80,8 @@ impl SpecDirectory {
         sheet::entries(&self.path(name), self.text(name))
     }
 
-    /// Returns the facts of a revision that are not confirmed since its import.
-    ///
-    /// # Errors
-    /// Returns an error for a file that cannot be read.
+    /// Returns the facts of a revision that are not confirmed since its import. Returns an error for a file that cannot be
+    /// read.
     pub fn unconfirmed(&self, id: &str) -> Result<Vec<Fact>, Error> {
         let (_, rows) = self.order()?;
         let row = list::row(&rows, id)?;
@@ -103,10 +96,8 @@ impl SpecDirectory {
 
     /// Confirms that facts hold for a revision (`keep`), or ends them before it.
     ///
-    /// Without names, all of them. Returns the facts that it settled.
-    ///
-    /// # Errors
-    /// Returns an error for a name that is not to be confirmed, and for a fact to end that later revisions have, too.
+    /// Without names, all of them. Returns the facts that it settled. Returns an error for a name that is not to be confirmed,
+    /// and for a fact to end that later revisions have, too.
     pub fn confirm(&mut self, id: &str, names: &[String], keep: bool) -> Result<Vec<Fact>, Error> {
         let (order, rows) = self.order()?;
         let open = self.unconfirmed(id)?;
@@ -160,10 +151,8 @@ impl SpecDirectory {
 
     /// Writes the directory to disk: the files that differ, and deletes those that are gone.
     ///
-    /// The list of revisions is written last, so that an interrupted command can be run again.
-    ///
-    /// # Errors
-    /// Returns an error for a file that cannot be written, and for a directory that another command has changed since it was read.
+    /// The list of revisions is written last, so that an interrupted command can be run again. Returns an error for a file that
+    /// cannot be written, and for a directory that another command has changed since it was read.
     pub fn write(&self, dir: &Path) -> Result<(), Error> {
         let stands = Self::read(dir)?.sources.files;
         let changed = self.base.iter().flat_map(|base| differing(base, &stands));

@@ -40,10 +40,7 @@ pub(super) struct RangedRow {
 }
 
 impl SpecDirectory {
-    /// Returns the facts of a revision that have a range: its errata, rows and doc lines.
-    ///
-    /// # Errors
-    /// A file that is not TOML.
+    /// Returns the facts of a revision that have a range: its errata, rows and doc lines. Fails for a file that is not TOML.
     pub fn facts(&self, id: &str) -> Result<Vec<Fact>, Error> {
         let mut held = self.held(&self.order()?.0, id)?;
         let schema = self.text(&schema_name(id));

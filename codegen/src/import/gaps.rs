@@ -18,7 +18,6 @@ pub struct SpecGaps {
 
 impl SpecGaps {
     /// Returns the gaps of a spec.
-    #[must_use]
     pub fn of(spec: &Spec) -> Self {
         let mut open = Self::default();
         let models = match Models::and_idle(spec) {
@@ -59,7 +58,6 @@ impl SpecGaps {
     }
 
     /// Keeps what is settled in the folder of an extension.
-    #[must_use]
     pub fn of_extension(mut self, name: &str) -> Self {
         let folder = format!("{FOLDER}/{name}/");
         let is_own = |file: &str| file.starts_with(&folder);
@@ -69,7 +67,6 @@ impl SpecGaps {
     }
 
     /// Returns whether nothing is.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.decisions.is_empty() && self.undocumented.is_empty() && self.problems.is_empty()
     }

@@ -43,10 +43,8 @@ pub(super) fn with_row(
     Ok(sheet::with_block(text, at, &block))
 }
 
-/// Returns the text of the file with other facts in the row of a revision, as far as values are given.
-///
-/// # Errors
-/// A list that is not TOML.
+/// Returns the text of the file with other facts in the row of a revision, as far as values are given. Fails for a list that is
+/// not TOML.
 pub(super) fn with_facts<'f>(
     file: &RuleFile,
     row: &RevisionRow,
@@ -93,10 +91,7 @@ pub(super) fn confirm(
     Ok(())
 }
 
-/// Returns the row of a revision.
-///
-/// # Errors
-/// A revision that is not there.
+/// Returns the row of a revision. Fails for a revision that is not there.
 pub(super) fn row<'r>(rows: &'r [RevisionRow], id: &str) -> Result<&'r RevisionRow, Error> {
     let row = rows.iter().find(|row| row.id() == id);
     row.ok_or_else(|| Error::unknown_revision(id, rows.iter().map(RevisionRow::id)))

@@ -97,11 +97,8 @@ pub struct Imported {
 }
 
 impl SpecDirectory {
-    /// Takes an upstream schema as that of a revision, records it in revisions.toml, and ends before it what does not hold
-    /// for it.
-    ///
-    /// # Errors
-    /// Options that do not fit. Nothing has changed then.
+    /// Takes an upstream schema as that of a revision, records it in revisions.toml, and ends before it what does not hold for
+    /// it. Fails for options that do not fit. Nothing has changed then.
     pub fn import(
         &mut self,
         upstream: &UpstreamFile,

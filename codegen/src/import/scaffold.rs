@@ -11,10 +11,7 @@ use mcp_revisions_schema::{Error, Models, Undocumented};
 impl SpecDirectory {
     /// Writes a stub for each open question; what is there already is not written twice.
     ///
-    /// Writes the stubs, and returns their number for each file.
-    ///
-    /// # Errors
-    /// A rule file that is not TOML.
+    /// Writes the stubs, and returns their number for each file. Fails for a rule file that is not TOML.
     pub fn scaffold(&mut self, open: &SpecGaps) -> Result<SortedMap<String, usize>, Error> {
         let mut written = SortedMap::new();
         let undocumented = self.undocumented(open);

@@ -59,10 +59,7 @@ impl SheetEntry {
 /// A change of a text: what stands in a range gives way to something else.
 pub(super) type TextEdit = (Range<usize>, String);
 
-/// Returns the entries of a rule file, in the order of the text.
-///
-/// # Errors
-/// Returns an error for a text that is not TOML, with its line.
+/// Returns the entries of a rule file, in the order of the text. Returns an error for a text that is not TOML, with its line.
 pub(super) fn entries(path: &str, text: &str) -> Result<Vec<SheetEntry>, Error> {
     let document = parsed(path, text)?;
     let mut entries = Vec::new();

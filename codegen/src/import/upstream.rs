@@ -17,19 +17,13 @@ pub struct UpstreamFile {
 }
 
 impl UpstreamFile {
-    /// Reads a file.
-    ///
-    /// # Errors
-    /// A file that cannot be read, or is not a schema.
+    /// Reads a file. Fails for a file that cannot be read, or is not a schema.
     pub fn read(file: &Path) -> Result<Self, Error> {
         let text = fs::read_to_string(file).map_err(|cause| Error::io("read", file, cause))?;
         Self::of_text(&file.display().to_string(), &text)
     }
 
-    /// Reads a text under the name that errors print.
-    ///
-    /// # Errors
-    /// A text that is not a schema.
+    /// Reads a text under the name that errors print. Fails for a text that is not a schema.
     pub fn of_text(name: &str, text: &str) -> Result<Self, Error> {
         Ok(Self {
             canonical: canonical::of_text(name, text)?,
@@ -37,19 +31,14 @@ impl UpstreamFile {
         })
     }
 
-    /// Reads the schema of an extension, whose references may lead nowhere: an erratum mends them after the import.
-    ///
-    /// # Errors
-    /// As [`UpstreamFile::read`].
+    /// Reads the schema of an extension, whose references may lead nowhere: an erratum mends them after the import. Fails as
+    /// [`UpstreamFile::read`].
     pub fn read_extension(file: &Path) -> Result<Self, Error> {
         let text = fs::read_to_string(file).map_err(|cause| Error::io("read", file, cause))?;
         Self::of_extension_text(&file.display().to_string(), &text)
     }
 
-    /// Reads the text of such a schema under the name that errors print.
-    ///
-    /// # Errors
-    /// A text that is not a schema.
+    /// Reads the text of such a schema under the name that errors print. Fails for a text that is not a schema.
     pub fn of_extension_text(name: &str, text: &str) -> Result<Self, Error> {
         Ok(Self {
             canonical: canonical::of_text_with_dangling(name, text)?,
@@ -58,7 +47,6 @@ impl UpstreamFile {
     }
 
     /// Returns whether it has a definition of that name.
-    #[must_use]
     pub fn defines(&self, name: &str) -> bool {
         canonical::definition(&self.canonical, name).is_some()
     }

@@ -10,7 +10,7 @@ use super::{SpecDirectory, UpstreamFile};
 use crate::files::diff;
 use mcp_revisions_schema::Error;
 use mcp_revisions_schema::sorted::SortedSet;
-use mcp_revisions_schema::spec::extensions::FOLDER;
+use mcp_revisions_schema::spec::extensions::{FOLDER, SignInExtension};
 use mcp_revisions_schema::spec::revisions::{RevisionRow, RevisionStage};
 use mcp_revisions_schema::spec::rules::RuleFile;
 use mcp_revisions_schema::spec::{
@@ -36,12 +36,9 @@ pub struct Verified {
 }
 
 /// Checks each revision and each state of an extension: its schema is in canonical form, its errata apply, no directory is
-/// unlisted, and the shared rules match what they speak of.
-/// With `upstream` (a directory of `<id>/schema.json`) also: digest and canonical form are those of the upstream file,
-/// unless a draft has changed there since it was imported.
-///
-/// # Errors
-/// All failures, not the first alone.
+/// unlisted, and the shared rules match what they speak of. With `upstream` (a directory of `<id>/schema.json`) also: digest
+/// and canonical form are those of the upstream file, unless a draft has changed there since it was imported. The error has all
+/// failures, not the first alone.
 pub fn verify(dir: &Path, upstream: Option<&Path>) -> Result<Verified, Error> {
     let directory = SpecDirectory::read_existing(dir)?;
     let list = directory.list()?;
@@ -83,6 +80,7 @@ pub fn verify(dir: &Path, upstream: Option<&Path>) -> Result<Verified, Error> {
             }
             failures.extend(methods::MethodRules::read(&spec).err());
             failures.extend(errors::ErrorRules::read(&spec).err());
+            failures.extend(SignInExtension::read(&spec).err());
         }
         // An error that is among the failures already is listed once.
         Err(error) => failures.push(error),

@@ -14,10 +14,8 @@ use mcp_revisions_schema::rules::{MistakeTreatment, ModelMistake};
 use mcp_revisions_schema::spec::{ExtensionSpec, Revision, RevisionStage};
 use mcp_revisions_schema::{Error, Models, RevisionModel};
 
-/// Returns the files of the crate; `used` are the types of each revision that take part in conversions.
-///
-/// # Errors
-/// A list without a release, and templates that do not render.
+/// Returns the files of the crate; `used` are the types of each revision that take part in conversions. Fails for a list
+/// without a release, and templates that do not render.
 pub(crate) fn crate_files(
     models: &Models<'_>,
     used: &SortedMap<&str, SortedSet<&str>>,
@@ -194,6 +192,7 @@ fn extension(of: &ExtensionSpec, all: &[&ExtensionSpec], features: &[Feature]) -
         status => format!("{:?}", of.status()),
         stage => of.stage.map(|stage| format!("{stage:?}")),
         stage_since => of.stage_since.as_deref(),
+        lifecycle => of.lifecycle.map(|lifecycle| format!("{lifecycle:?}")),
         is_latest => last.is_some_and(|last| last.state == of.state).to_string(),
         roles => vec![of.roles.client.clone(), of.roles.server.clone()],
         identifier => of.identifier.as_str(),

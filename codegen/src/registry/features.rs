@@ -34,7 +34,6 @@ pub struct Feature {
 
 /// Returns the condition under which all of these revisions and [extensions](names::extension) are there; `None` if they
 /// always are.
-#[must_use]
 pub fn gate(features: &[Feature], ids: &[&str]) -> Option<String> {
     let brings = |feature: &&Feature| {
         let package = feature.package.as_ref();
@@ -51,7 +50,6 @@ pub fn gate(features: &[Feature], ids: &[&str]) -> Option<String> {
 }
 
 /// Returns the features of a chain of revisions, oldest first, and of the states of the extensions that rest on them.
-#[must_use]
 pub fn features(chain: &[Link<'_>], extensions: &[&ExtensionSpec]) -> Vec<Feature> {
     let handlers = chain
         .iter()
@@ -104,7 +102,6 @@ pub fn features(chain: &[Link<'_>], extensions: &[&ExtensionSpec]) -> Vec<Featur
 
 /// Returns the rows of a manifest: `default`, each feature with what `brings` says that it brings besides, and `extensions` for
 /// all states of extensions.
-#[must_use]
 pub fn rows(features: &[Feature], brings: impl Fn(&Feature) -> Vec<String>) -> String {
     let quoted = |words: Vec<String>| {
         let quoted = words.iter().map(|word| format!("\"{word}\""));

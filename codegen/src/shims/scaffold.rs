@@ -408,7 +408,6 @@ fn error_row(row: &ErrorRule) -> TokenStream {
 }
 
 /// Returns the types of each revision that take part in conversions, and those of methods that only it has.
-#[must_use]
 pub fn used<'p>(
     plans: &'p [PairPlan],
     facts: &'p ShimFacts<'_>,

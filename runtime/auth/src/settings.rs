@@ -5,6 +5,7 @@ use crate::Secret;
 /// The settings of a sign-in to one server.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
+#[must_use]
 pub struct Settings {
     /// The URL of the MCP server.
     pub server: String,
@@ -42,7 +43,6 @@ pub struct Settings {
 
 impl Settings {
     /// Returns the settings of a sign-in with an authorization code.
-    #[must_use]
     pub fn new(server: impl Into<String>) -> Self {
         Self {
             server: server.into(),
@@ -65,35 +65,30 @@ impl Settings {
     }
 
     /// Sets the client that is registered already, with its secret if it has one.
-    #[must_use]
     pub fn with_client(mut self, id: impl Into<String>, secret: Option<Secret>) -> Self {
         (self.client_id, self.client_secret) = (Some(id.into()), secret);
         self
     }
 
     /// Sets the scopes to request [default: those that the server wants].
-    #[must_use]
     pub fn with_scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.scopes = scopes.into_iter().map(Into::into).collect();
         self
     }
 
     /// Sets the only issuer to sign in with [default: one that the server names].
-    #[must_use]
     pub fn with_issuer(mut self, issuer: impl Into<String>) -> Self {
         self.issuer = Some(issuer.into());
         self
     }
 
     /// Sets the `resource` parameter [default: the one that the server names].
-    #[must_use]
     pub fn with_resource(mut self, resource: ResourceParameter) -> Self {
         self.resource = resource;
         self
     }
 
     /// Sets the grant [default: an authorization code].
-    #[must_use]
     pub fn with_grant(mut self, grant: Grant) -> Self {
         self.grant = grant;
         self

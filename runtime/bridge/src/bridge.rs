@@ -27,6 +27,7 @@ const CACHE_BYTES: usize = 16 << 20;
 
 /// A proxy to an upstream server, before it serves.
 #[derive(Debug)]
+#[must_use]
 pub struct Bridge {
     pub(crate) settings: BridgeSettings,
     tools: Vec<Arc<ToolRules>>,
@@ -34,7 +35,6 @@ pub struct Bridge {
 
 impl Bridge {
     /// Creates a bridge that accepts every revision, rejects no loss, and reports none.
-    #[must_use]
     pub fn new(upstream: Upstream) -> Self {
         let settings = BridgeSettings {
             upstream,
@@ -63,14 +63,12 @@ impl Bridge {
     }
 
     /// Sets how clients are served.
-    #[must_use]
     pub fn with_clients(mut self, clients: ClientSettings) -> Self {
         self.settings.clients = clients;
         self
     }
 
     /// Asks the upstream server for each list and resource, in place of keeping results that it lets clients share.
-    #[must_use]
     pub fn without_cache(mut self) -> Self {
         self.settings.cache = None;
         self
@@ -78,7 +76,6 @@ impl Bridge {
 
     /// Keeps lists of a server whose revision says no time for so long, at most 24 hours, and lets all clients share them: for a
     /// server that gives each client the same. A `list_changed` of the server ends them. Not kept by default.
-    #[must_use]
     pub fn with_list_ttl(mut self, ttl: Duration) -> Self {
         self.settings.list_ttl = Some(ttl);
         self
@@ -86,14 +83,12 @@ impl Bridge {
 
     /// Sets the name of the upstream server in metrics, as label `server`, and in errors. By default it has no label, and the
     /// [name](Upstream::name) of the upstream in errors.
-    #[must_use]
     pub fn with_name(mut self, name: &str) -> Self {
         self.settings.name = Some(name.into());
         self
     }
 
     /// Adds a sentence to the errors of requests that need a sign-in, such as the command that signs in.
-    #[must_use]
     pub fn with_sign_in_advice(mut self, advice: &str) -> Self {
         self.settings.sign_in_advice = Some(advice.into());
         self
@@ -101,7 +96,6 @@ impl Bridge {
 
     /// Sets the revision to speak with the upstream server. By default it is that of each client, if the server has it, else
     /// the [nearest](mcp_revisions::sansio::client::lifecycle::order).
-    #[must_use]
     pub fn with_upstream_revision(mut self, revision: Revision) -> Self {
         self.settings.upstream_revisions = RevisionSet::none().with(revision);
         self
@@ -109,7 +103,6 @@ impl Bridge {
 
     /// Sets how long the upstream server may take, from its start, until it has said which revision it speaks; 60 seconds by
     /// default. Until then requests of its client wait, and after it they get an error with the reason.
-    #[must_use]
     pub fn with_start_timeout(mut self, timeout: Duration) -> Self {
         self.settings.start_timeout = timeout;
         self
@@ -148,7 +141,6 @@ impl Bridge {
     }
 
     /// Adds rules of the tools that clients see and of their names, within those that were added before.
-    #[must_use]
     pub fn with_tool_rules(mut self, rules: ToolRules) -> Self {
         self.tools.push(Arc::new(rules));
         self
@@ -156,7 +148,6 @@ impl Bridge {
 
     /// Compares what the upstream server offers with what people reviewed, within all layers: what differs is logged, left out
     /// or refused. By default clients get all that it offers.
-    #[must_use]
     pub fn with_lock(mut self, offer: ServerOffer, mode: LockMode) -> Self {
         self.settings.lock = Some(Arc::new(OfferLock::new(offer, mode)));
         self
@@ -164,7 +155,6 @@ impl Bridge {
 
     /// Sets the `clientInfo` that the upstream server is sent in place of that of each client, so that clients of one owner
     /// whose capabilities are the same share a connection.
-    #[must_use]
     pub fn with_client_info(mut self, info: Json) -> Self {
         self.settings.client_info = Some(info);
         self
@@ -177,14 +167,12 @@ impl Bridge {
     /// state of one, such as a `requestState` or a task, is not known to the others. In another server than
     /// [`Service::serve`], insert a [`PeerConnection`](http::PeerConnection) into the extensions of requests; a request
     /// without one has an upstream process to itself.
-    #[must_use]
     pub fn with_isolation(mut self) -> Self {
         self.settings.is_isolated = true;
         self
     }
 
     /// Sets after how long without a message a session over HTTP ends, with its connection; 30 minutes by default.
-    #[must_use]
     pub fn with_idle_timeout(mut self, timeout: Duration) -> Self {
         self.settings.idle = timeout;
         self
@@ -192,7 +180,6 @@ impl Bridge {
 
     /// Sets where and how long tasks are kept that the bridge makes of tasks of the upstream server, for clients whose tasks
     /// have another form [default: [`TaskOptions::new`]]. Tools that the options name mean nothing.
-    #[must_use]
     pub fn with_task_options(mut self, tasks: TaskOptions) -> Self {
         self.settings.tasks = tasks;
         self
@@ -200,7 +187,6 @@ impl Bridge {
 
     /// Sets how the service behaves over HTTP: which hosts and origins it accepts, and its limits. Its idle time is that of
     /// [`with_idle_timeout`](Self::with_idle_timeout).
-    #[must_use]
     pub fn with_http_options(mut self, options: http::Options) -> Self {
         self.settings.http = options;
         self
@@ -209,7 +195,6 @@ impl Bridge {
     /// Adds a key that signs `requestState`, in the place of a random one that ends with the process. Bridges that share a
     /// [backplane](http::Options::with_backplane) need the same key: a retry of a 2026-07-28 client then finds the bridge that
     /// asked. The first key signs, and all verify.
-    #[must_use]
     pub fn with_request_state_key(mut self, key: [u8; 32]) -> Self {
         self.settings.state_keys.0.push(key);
         self

@@ -24,6 +24,7 @@ use crate::{MessageLosses, RateLimit};
 /// # }
 /// ```
 #[derive(Debug)]
+#[must_use]
 pub struct ClientSettings {
     pub(crate) revisions: RevisionSet,
     pub(crate) policy: UnknownFields,
@@ -50,20 +51,17 @@ impl Default for ClientSettings {
 
 impl ClientSettings {
     /// Creates settings by which clients of every revision are served, no loss is rejected, and none reported.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets which revisions clients may speak; all by default.
-    #[must_use]
     pub fn with_revisions(mut self, revisions: RevisionSet) -> Self {
         self.revisions = revisions;
         self
     }
 
     /// Sets whether fields that the older revision does not define are dropped, which is the default, or preserved.
-    #[must_use]
     pub fn with_unknown_fields(mut self, policy: UnknownFields) -> Self {
         self.policy = policy;
         self
@@ -73,14 +71,12 @@ impl ClientSettings {
     /// gets what messages of clients and those to them lost; those of servers are reported by their bridge.
     ///
     /// The message waits until the hook returns: one that writes hands the text to a queue that drops what it has no room for.
-    #[must_use]
     pub fn on_loss(mut self, hook: impl Fn(&MessageLosses<'_>) + Send + Sync + 'static) -> Self {
         self.losses.hook = LossHook::new(hook);
         self
     }
 
     /// Sends an error in place of each message that has a loss of this severity or worse; none by default.
-    #[must_use]
     pub fn with_rejected_loss(mut self, severity: Severity) -> Self {
         self.losses.rejected = Some(severity);
         self
@@ -89,7 +85,6 @@ impl ClientSettings {
     /// Limits the requests of each client; others get an error with the time to wait. No limit by default. Bridges with clones of
     /// one limit count together. That of a bridge behind a gateway counts what the gateway sends to its server: each page of each
     /// list.
-    #[must_use]
     pub fn with_rate_limit(mut self, limit: RateLimit) -> Self {
         self.rate_limit = Some(limit);
         self
@@ -97,7 +92,6 @@ impl ClientSettings {
 
     /// Sets how many connections to the upstream server, or processes of it, are open at a time, and how many sessions of a gateway,
     /// each of which may have a connection to every server; 1000 by default.
-    #[must_use]
     pub fn with_max_servers(mut self, number: usize) -> Self {
         self.servers = number.max(1);
         self
@@ -105,7 +99,6 @@ impl ClientSettings {
 
     /// Sets how many of them one owner may have, which is a principal or an address; a tenth of all by default, and at
     /// least 10.
-    #[must_use]
     pub fn with_max_servers_per_client(mut self, number: usize) -> Self {
         self.servers_of_owner = Some(number.max(1));
         self
@@ -113,7 +106,6 @@ impl ClientSettings {
 
     /// Sets what ends the grace of open calls early, such as a second signal: they get an error at once. It is awaited once the
     /// bridge is to end.
-    #[must_use]
     pub fn with_early_end(mut self, early: impl Future<Output = ()> + Send + 'static) -> Self {
         self.ending = Arc::new(BridgeEnding::early(boxed(early)));
         self

@@ -49,13 +49,7 @@ impl Default for BridgeEnding {
     }
 }
 
-impl std::fmt::Debug for BridgeEnding {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("BridgeEnding")
-            .field("is_over", &self.is_over)
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] BridgeEnding, "BridgeEnding", self, "is_over": self.is_over);
 
 impl BridgeEnding {
     /// Sets what ends the grace early.
@@ -79,11 +73,9 @@ impl BridgeEnding {
         self.is_over.send_replace(true);
     }
 
-    /// Serves one client over two streams of bytes until they end, or `ended` is ready, which ends the client's input. From then
-    /// on open calls have [`GRACE`], and get an error after it.
-    ///
-    /// # Errors
-    /// Returns an error if the streams fail, as when the client reads nothing for 60 seconds, else that of `ended`.
+    /// Serves one client over two streams of bytes until they end, or `ended` is ready, which ends the client's input. From
+    /// then on open calls have [`GRACE`], and get an error after it. Returns an error if the streams fail, as when the client
+    /// reads nothing for 60 seconds, else that of `ended`.
     pub(crate) async fn serve_one(
         &self,
         server: Server,
@@ -130,10 +122,7 @@ impl BridgeEnding {
         });
     }
 
-    /// Does work for a call.
-    ///
-    /// # Errors
-    /// Returns an error for the client if the call is given up first.
+    /// Does work for a call. Returns an error for the client if the call is given up first.
     pub(crate) async fn unless_over<T>(
         &self,
         work: impl Future<Output = T>,

@@ -44,13 +44,7 @@ pub struct Proxy {
     layers: Layers,
 }
 
-impl std::fmt::Debug for Proxy {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Proxy")
-            .field("upstream", &self.settings.upstream)
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] Proxy, "Proxy", self, "upstream": self.settings.upstream);
 
 impl Proxy {
     /// Creates the handler of the calls to these servers.
@@ -111,6 +105,11 @@ impl Proxy {
         let found = self.servers.of(&caller, &asked.peer.session()).await;
         let server = found.map_err(|refused| refused.error)?;
         outcome.set_revision(server.spoken());
+        if let Some(lock) = &self.settings.lock {
+            let label = self.settings.label();
+            let params = ask.params.clone().unwrap_or_default();
+            lock.compare_first(&server, &asked, &params, label).await?;
+        }
         match server.ask(ask, asked).await?.answer {
             Answer::Result(result) => Ok(result),
             Answer::Error(error) => Err(error),

@@ -117,13 +117,7 @@ pub(crate) struct ServerPool {
     looks: OnceLock<()>,
 }
 
-impl std::fmt::Debug for ServerPool {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ServerPool")
-            .field("open", &lock(&self.open).len())
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] ServerPool, "ServerPool", self, "open": lock(&self.open).len());
 
 impl ServerPool {
     /// Looks for servers that are not needed any more, from the first one on.
@@ -211,10 +205,8 @@ impl Servers {
         &self.0.settings
     }
 
-    /// Returns the server of a client, which is started if it is not at work.
-    ///
-    /// # Errors
-    /// A server that cannot be started, or too many of them.
+    /// Returns the server of a client, which is started if it is not at work. Fails for a server that cannot be started, or too
+    /// many of them.
     pub(crate) async fn of(
         &self,
         caller: &Arc<Caller>,

@@ -46,6 +46,7 @@ impl std::fmt::Debug for ToolFilter {
 /// # drop(rules);
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
+#[must_use]
 pub struct ToolRules {
     /// The text before a name when it is compared with patterns.
     prefix: String,
@@ -86,13 +87,11 @@ impl ClientCondition {
 
 impl ToolRules {
     /// Creates rules by which clients see all tools as they are.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Creates rules by which clients see the tools that a function admits, by name and client.
-    #[must_use]
     pub fn by(admits: impl Fn(&str, &Peer) -> bool + Send + Sync + 'static) -> Self {
         Self {
             filter: Some(ToolFilter(Arc::new(admits))),
@@ -101,14 +100,12 @@ impl ToolRules {
     }
 
     /// Sets the text before names of tools when they are compared with patterns, such as the `git_` of a gateway.
-    #[must_use]
     pub fn with_prefix(mut self, prefix: &str) -> Self {
         prefix.clone_into(&mut self.prefix);
         self
     }
 
     /// Shows the tools that fit this pattern, besides those of other allowed patterns, and hides the rest.
-    #[must_use]
     pub fn allow(mut self, pattern: &str) -> Self {
         self.allowed
             .get_or_insert_default()
@@ -117,14 +114,12 @@ impl ToolRules {
     }
 
     /// Hides all tools that fit no allowed pattern.
-    #[must_use]
     pub fn allow_only(mut self) -> Self {
         self.allowed.get_or_insert_default();
         self
     }
 
     /// Hides the tools that fit this pattern, even if they are allowed.
-    #[must_use]
     pub fn deny(mut self, pattern: &str) -> Self {
         self.denied.push(pattern.to_owned());
         self
@@ -132,7 +127,6 @@ impl ToolRules {
 
     /// Shows the tools that fit this pattern only to clients whose access token has this scope, or that meet another condition
     /// for the tool.
-    #[must_use]
     pub fn only_with_scope(mut self, scope: &str, pattern: &str) -> Self {
         let condition = ClientCondition::Scope(scope.to_owned());
         self.conditions.push((condition, pattern.to_owned()));
@@ -141,7 +135,6 @@ impl ToolRules {
 
     /// Shows the tools that fit this pattern only to this principal, or subject of an access token, and to clients that meet
     /// another condition for the tool.
-    #[must_use]
     pub fn only_for(mut self, principal: &str, pattern: &str) -> Self {
         let condition = ClientCondition::Principal(principal.to_owned());
         self.conditions.push((condition, pattern.to_owned()));
@@ -149,14 +142,12 @@ impl ToolRules {
     }
 
     /// Shows a tool under another name. A tool of the server that has this name already is hidden.
-    #[must_use]
     pub fn rename(mut self, tool: &str, name: &str) -> Self {
         self.renamed.insert(tool, name.to_owned());
         self
     }
 
     /// Shows a tool with this description.
-    #[must_use]
     pub fn describe(mut self, tool: &str, description: &str) -> Self {
         self.described.insert(tool, description.to_owned());
         self
@@ -293,7 +284,6 @@ impl ToolRules {
     }
 }
 
-/// Returns whether a name fits a pattern.
 fn fits(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();

@@ -11,8 +11,8 @@ use http::{Request, Response};
 use http_body_util::Full;
 use mcp_revisions::client_transport::Transport;
 use mcp_revisions::sansio::client::Channel;
-use mcp_revisions::service::client::{Child, Http, without_secrets};
-use mcp_revisions::{Limits, service::lock};
+use mcp_revisions::service::client::{Child, Http};
+use mcp_revisions::{Limits, RevisionSet, service::lock};
 use mcp_wire::Direction;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::process::Command;
@@ -31,26 +31,22 @@ type Tapped = dyn Fn() -> io::Result<MessageTap> + Send + Sync;
 
 /// A server that a bridge connects to, as often as its clients need connections of their own; clones are the same server.
 #[derive(Clone)]
+#[must_use]
 pub struct Upstream {
     name: Arc<str>,
     channel: Channel,
     connect: Arc<Connect>,
     tapped: Option<Arc<Tapped>>,
+    /// The revisions that its card names.
+    pub(crate) likely: RevisionSet,
     /// Set if no connection to it can ever be made.
     pub(crate) is_unusable: bool,
 }
 
-impl std::fmt::Debug for Upstream {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Upstream")
-            .field("name", &self.name)
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] Upstream, "Upstream", self, "name": self.name);
 
 impl Upstream {
     /// Returns a server that is a program, which is started for each connection. Its standard error is that of this process.
-    #[must_use]
     pub fn command(
         program: impl Into<OsString>,
         arguments: impl IntoIterator<Item = impl Into<OsString>>,
@@ -67,7 +63,6 @@ impl Upstream {
 
     /// Returns a server that is a program as `child` sets it up for each connection, with its environment, its folder, and what
     /// gets the lines of its standard error. Errors for clients have its `name`.
-    #[must_use]
     pub fn child(name: &str, child: impl Fn() -> Child + Send + Sync + 'static) -> Self {
         Self::new(name, Channel::Stdio, move |limit| {
             let started = Transport::child(child(), limit);
@@ -76,18 +71,17 @@ impl Upstream {
     }
 
     /// Returns a server over streamable HTTP, or over HTTP+SSE if it speaks nothing newer.
-    #[must_use]
     pub fn url(http: Http) -> Self {
-        let name = without_secrets(&http.url().to_string());
-        Self::new(&name, Channel::Http, move |limit| {
+        let (name, likely) = (http.shown(), http.likely_revisions());
+        let upstream = Self::new(&name, Channel::Http, move |limit| {
             Box::pin(std::future::ready(Ok(Transport::http(http.clone(), limit))))
-        })
+        });
+        Self { likely, ..upstream }
     }
 
     /// Returns a server that is an HTTP service in this process, such as one that another SDK made; no socket is opened.
     ///
     /// Requests are for `http://localhost/` with the path `/mcp`.
-    #[must_use]
     pub fn service<S, B>(service: S) -> Self
     where
         S: tower_service::Service<Request<Full<Bytes>>, Response = Response<B>, Error = Infallible>
@@ -122,7 +116,6 @@ impl Upstream {
     }
 
     /// Returns a server over these two streams, for one client over stdio: the bridge can connect once.
-    #[must_use]
     pub fn pair<R, W>(name: &str, input: R, output: W) -> Self
     where
         R: AsyncRead + Send + Unpin + 'static,
@@ -138,7 +131,6 @@ impl Upstream {
 
     /// Returns a server that cannot be used for this reason, which its clients get: it stands for a wrong definition, so that what
     /// is defined beside it is served.
-    #[must_use]
     pub fn unusable(name: &str, why: &str) -> Self {
         let reason: Arc<str> = why.into();
         let unusable = Self::new(name, Channel::Stdio, move |_| {
@@ -161,13 +153,13 @@ impl Upstream {
             channel,
             connect: Arc::new(connect),
             tapped: None,
+            likely: RevisionSet::none(),
             is_unusable: false,
         }
     }
 
     /// Sets what sees the messages of each connection, in both directions: `tap` is called once per connection, and what
     /// it returns with each message.
-    #[must_use]
     pub fn with_tap<T>(mut self, tap: impl Fn() -> io::Result<T> + Send + Sync + 'static) -> Self
     where
         T: FnMut(Direction, &str) + Send + 'static,

@@ -54,10 +54,7 @@ struct QueuedText {
 }
 
 impl Background {
-    /// Starts the thread, with a queue of at most `limit` bytes.
-    ///
-    /// # Errors
-    /// Returns an error if the system starts no thread.
+    /// Starts the thread, with a queue of at most `limit` bytes. Returns an error if the system starts no thread.
     pub(crate) fn start(limit: usize) -> io::Result<Self> {
         let shared = Arc::new(SharedQueue {
             queue: Mutex::default(),
@@ -185,10 +182,7 @@ impl Destination {
     }
 
     /// Creates a file that its user named, or opens it empty. A pipe without a reader is opened by the thread, which waits for
-    /// the reader. `on_failure` gets the first failed write, in words.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be created.
+    /// the reader. `on_failure` gets the first failed write, in words. Returns an error if the file cannot be created.
     pub(crate) fn file(
         path: &str,
         gap: fn(u64) -> String,

@@ -250,10 +250,8 @@ fn whole_message(of: Protocol, name: &str) -> Option<Option<&'static str>> {
     generic.then_some(None)
 }
 
-/// Converts each message of a file by itself; a batch has an array only where both revisions have batches.
-///
-/// # Errors
-/// A batch of a revision without batches.
+/// Converts each message of a file by itself; a batch has an array only where both revisions have batches. Fails for a batch of
+/// a revision without batches.
 fn convert_messages(
     messages: &ReadMessages<'_>,
     (from, to): (Protocol, Protocol),

@@ -10,6 +10,7 @@ use clap::Args;
 use mcp_bridge::Bridge;
 use mcp_bridge::config::{Config, EntryVariables, ServerEntry, ServerTarget};
 use mcp_lock::{LISTS, LockFile, SCHEMA, ServerOffer, hidden_texts};
+use mcp_revisions::RevisionSet;
 use mcp_revisions_diff::command::UnreadOption;
 use mcp_revisions_diff::command::diff::{self, ReportArguments};
 use mcp_revisions_schema::Error;
@@ -216,7 +217,6 @@ fn entries(arguments: &Arguments) -> anyhow::Result<Vec<ServerEntry>> {
     Ok(entries)
 }
 
-/// Returns the server at a URL.
 fn of_target(url: &str) -> ServerEntry {
     let target = ServerTarget::Url {
         url: url.to_owned(),
@@ -225,10 +225,8 @@ fn of_target(url: &str) -> ServerEntry {
     ServerEntry::new(url, target)
 }
 
-/// Reads servers, all at once.
-///
-/// # Errors
-/// Returns an error that names each server that cannot be read: a lock without it would say that it offers nothing.
+/// Reads servers, all at once. Returns an error that names each server that cannot be read: a lock without it would say that it
+/// offers nothing.
 fn read_servers(
     entries: &[ServerEntry],
     arguments: &UpstreamArguments,
@@ -249,6 +247,7 @@ fn read_servers(
             secrets: Vec::new(),
             variables: EntryVariables::default(),
             log_format: LogFormat::Text,
+            likely: RevisionSet::none(),
         };
         let mut begun = Vec::new();
         for entry in entries {

@@ -43,6 +43,7 @@ static UNKNOWN: Session = Session {
 
 /// A conversion in progress: one step between adjacent revisions.
 #[derive(Debug, Clone, Default)]
+#[must_use]
 pub struct Context {
     policy: UnknownFields,
     session: Option<Arc<Session>>,
@@ -65,28 +66,24 @@ impl Context {
     }
 
     /// Sets what is known from the handshake.
-    #[must_use]
     pub fn with_session(mut self, session: impl Into<Arc<Session>>) -> Self {
         self.session = Some(session.into());
         self
     }
 
     /// Says that the receiver knows the session: what is left to that is recorded nowhere.
-    #[must_use]
     pub fn with_known_session(mut self) -> Self {
         self.knows_session = true;
         self
     }
 
     /// Sets the value that an adapter gives where a rule requires its state.
-    #[must_use]
     pub fn with_supplied(mut self, adapter: Adapter, value: Json) -> Self {
         self.supplied = Some((adapter, value));
         self
     }
 
     /// Sets the member of a message that the value is: pointers of losses are those in the message.
-    #[must_use]
     pub fn within(mut self, member: &'static str) -> Self {
         self.root.push(LossSegment::Member(member));
         self.path.reset(&self.root);
@@ -265,10 +262,8 @@ impl Context {
         (!is_same).then_some(value)
     }
 
-    /// Returns a value that must be there, from the text of a rule.
-    ///
-    /// # Errors
-    /// A text that is not of the type: the rule is wrong, which the generator's tests find.
+    /// Returns a value that must be there, from the text of a rule. Fails for a text that is not of the type: the rule is
+    /// wrong, which the generator's tests find.
     #[doc(hidden)]
     pub fn fill<T: Decode>(&self, rule: &'static Rule, text: &'static str) -> Result<T, Stop> {
         mcp_wire::from_str(text).map_err(|error| {
@@ -277,10 +272,8 @@ impl Context {
         })
     }
 
-    /// Does the same as [`fill`](Self::fill) for a member that the source may have and lacks: that it stands there now is recorded.
-    ///
-    /// # Errors
-    /// As [`fill`](Self::fill).
+    /// Does the same as [`fill`](Self::fill) for a member that the source may have and lacks: that it stands there now is
+    /// recorded. Fails as [`fill`](Self::fill).
     #[doc(hidden)]
     pub fn add<T: Decode>(
         &mut self,
@@ -293,10 +286,8 @@ impl Context {
         Ok(value)
     }
 
-    /// Returns the capabilities that the client sent in the handshake.
-    ///
-    /// # Errors
-    /// Without a session the handshake adapter has to help.
+    /// Returns the capabilities that the client sent in the handshake. Fails for without a session the handshake adapter has to
+    /// help.
     #[doc(hidden)]
     pub fn session_capabilities<T: Decode>(&self, rule: &'static Rule) -> Result<T, Stop> {
         match self.session().client_capabilities.as_ref().map(Json::read) {
@@ -305,10 +296,8 @@ impl Context {
         }
     }
 
-    /// Returns the value that an adapter gave for a member that the source does not have.
-    ///
-    /// # Errors
-    /// Without such a value the adapter has to help.
+    /// Returns the value that an adapter gave for a member that the source does not have. Fails for without such a value the
+    /// adapter has to help.
     #[doc(hidden)]
     pub fn supplied<T: Decode>(&self, rule: &'static Rule, adapter: Adapter) -> Result<T, Stop> {
         let value = (self.supplied.as_ref()).filter(|(of, _)| *of == adapter);

@@ -8,6 +8,7 @@ use crate::severity::Severity;
 ///
 /// Only generated code makes one. A hook works in a [`Ruled`](crate::Ruled) context, which speaks for one rule.
 #[derive(Debug)]
+#[must_use]
 pub struct Rule {
     pub(crate) id: &'static str,
     pub(crate) reason: &'static str,
@@ -19,7 +20,6 @@ pub struct Rule {
 
 impl Rule {
     /// Creates a rule by which nothing is lost.
-    #[must_use]
     pub const fn new(id: &'static str, reason: &'static str) -> Self {
         Self {
             id,
@@ -33,21 +33,18 @@ impl Rule {
     }
 
     /// Sets how much a loss by it matters [default: semantic].
-    #[must_use]
     pub const fn losing(mut self, severity: Severity) -> Self {
         self.severity = severity;
         self
     }
 
     /// Sets how much a loss by it matters that is one of its lesser ones.
-    #[must_use]
     pub const fn lesser(mut self, severity: Severity) -> Self {
         self.lesser = Some(severity);
         self
     }
 
     /// Sets the values of the lesser severity: these texts, and objects that have no other members than these.
-    #[must_use]
     pub const fn trivial(
         mut self,
         values: &'static [&'static str],
@@ -94,14 +91,21 @@ impl Rule {
     )
     .losing(Severity::Invalid);
 
+    /// An extension that only peers of the other lifecycle have: it stands in no file.
+    pub const OTHER_LIFECYCLE: Self = Self::new(
+        "extension-of-other-lifecycle",
+        "the extension is not defined for the receiver's revision: it is not offered there",
+    );
+
     /// The rules that stand in no file: this is where they are said, and no rule of a file may bear their ids.
-    pub const BUILT_IN: [Self; 6] = [
+    pub const BUILT_IN: [Self; 7] = [
         Self::FOREIGN,
         Self::CLAIM,
         Self::UNDECIDED,
         Self::NO_COUNTERPART,
         Self::UNREADABLE,
         Self::INVALID,
+        Self::OTHER_LIFECYCLE,
     ];
 
     /// Returns its id.

@@ -7,6 +7,7 @@ use mcp_wire::{Error, ErrorObject, printable};
 
 /// What is wrong in a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
 pub struct Diagnostic {
     /// JSON pointer of the part; empty for the whole text.
     pub pointer: String,
@@ -31,7 +32,6 @@ struct Origin {
 impl Diagnostic {
     /// Creates the diagnostic of a failed read of the part that stands at `pointer`.
     #[doc(hidden)]
-    #[must_use]
     pub fn of_error(pointer: &str, error: &Error) -> Self {
         let whole = Self {
             pointer: error.pointer().to_owned(),
@@ -48,7 +48,6 @@ impl Diagnostic {
 
     /// Creates the diagnostic of a part that is not what it has to be.
     #[doc(hidden)]
-    #[must_use]
     pub fn new(pointer: &str, expected: String, found: String) -> Self {
         let place = match pointer {
             "" => "the root".to_owned(),
@@ -71,7 +70,6 @@ impl Diagnostic {
     }
 
     /// Returns the same of a text that stands at `pointer` of a longer one.
-    #[must_use]
     pub fn within(self, pointer: &str) -> Self {
         if pointer.is_empty() {
             return self;

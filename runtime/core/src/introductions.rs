@@ -1,11 +1,13 @@
 //! The results of `initialize` and `server/discover`: a server's profile in the words of each revision.
 
+use mcp_convert::Rule;
 use mcp_revisions_tables::{
-    Context, Lifecycle, Loss, Outcome, Part, Revision, Severity, Subject, UnknownFields, methods,
+    Context, Extension, Lifecycle, Loss, Part, Revision, Severity, Subject, UnknownFields, methods,
 };
-use mcp_wire::{Direction, Json, Map, meta};
+use mcp_wire::{Direction, ErrorObject, Json, Map, meta};
 
 use crate::RevisionSet;
+use crate::diagnostic::conversion;
 use crate::profile::Profile;
 
 /// A part of a profile that cannot be converted to a revision.
@@ -164,7 +166,33 @@ impl Introductions {
     }
 }
 
+/// The rule by which an extension is left out.
+static OTHER_LIFECYCLE: Rule = Rule::OTHER_LIFECYCLE;
+
 impl Introduction {
+    /// Leaves out the extensions that peers of the revision do not have, and records each.
+    fn leave_out_extensions(&mut self) {
+        for extension in Extension::ALL.iter().filter(|it| !it.is_for(self.revision)) {
+            let Some(mut extensions) = self.capabilities.read_member::<Map<Json>>("extensions")
+            else {
+                return;
+            };
+            if let Some(settings) = extensions.remove(extension.identifier) {
+                let cx = Context::new(UnknownFields::Drop).within("capabilities");
+                let mut cx = cx.within("extensions");
+                cx.enter(extension.name);
+                cx.lose_member(&OTHER_LIFECYCLE, extension.identifier, Some(settings));
+                self.losses.extend_from_slice(cx.losses());
+                let mut capabilities: Map<Json> = self.capabilities.read().unwrap_or_default();
+                capabilities.remove("extensions");
+                if !extensions.is_empty() {
+                    capabilities.insert("extensions", Json::of(&extensions));
+                }
+                self.capabilities = Json::of(&capabilities);
+            }
+        }
+    }
+
     /// Returns a result of these members, and of the others that the profile adds.
     fn result<const N: usize>(&self, own: [(&'static str, Option<Json>); N]) -> Json {
         let mut all: Map<Json> = own
@@ -213,8 +241,9 @@ impl Profile {
             let has_whole = lifecycles == (Lifecycle::Handshake, Lifecycle::Handshake);
             if let Some(whole) = has_whole.then(|| self.handshake(own, revision)) {
                 // A mistake in another member costs no more than the other members.
-                if whole.is_ok() {
-                    return whole;
+                if let Ok(mut whole) = whole {
+                    whole.leave_out_extensions();
+                    return Ok(whole);
                 }
                 all.members = Map::new();
             }
@@ -224,6 +253,7 @@ impl Profile {
             all.capabilities = said;
             all.losses.extend(lost);
         }
+        all.leave_out_extensions();
         Ok(all)
     }
 
@@ -266,12 +296,7 @@ fn said_in(
         revision,
         why,
     };
-    match mcp_revisions_tables::values::convert(part, own, revision, json.text(), cx) {
-        Ok(Outcome::Exact(json)) => Ok((json, Vec::new())),
-        Ok(Outcome::Reversible(json, losses) | Outcome::Lossy(json, losses)) => Ok((json, losses)),
-        Ok(Outcome::Rejected(problem)) => Err(error(problem.error.message)),
-        Ok(Outcome::RequiresState(needs)) => Err(error(needs.to_string())),
-        Ok(Outcome::Dropped(dropped)) => Err(error(dropped.to_string())),
-        Err(failure) => Err(error(failure.to_string())),
-    }
+    let converted = mcp_revisions_tables::values::convert(part, own, revision, json.text(), cx);
+    let outcome = converted.map_err(|failure| error(failure.to_string()))?;
+    conversion(outcome).map_err(|why| error(why.into_error(ErrorObject::INTERNAL_ERROR).message))
 }

@@ -5,6 +5,7 @@ use mcp_wire::{Encode, Json, Map};
 
 /// The `Implementation` and the capabilities of an endpoint, in the words of the application's revision.
 #[derive(Debug, Clone, PartialEq)]
+#[must_use]
 pub struct Profile {
     pub(crate) info: Json,
     pub(crate) capabilities: Json,
@@ -19,7 +20,6 @@ pub struct Profile {
 impl Profile {
     /// Creates a profile of the `Implementation` and the capabilities of the application's revision: `ServerCapabilities` of a
     /// server, `ClientCapabilities` of a client.
-    #[must_use]
     pub fn new(info: &impl Encode, capabilities: &impl Encode) -> Self {
         Self {
             info: Json::of(info),
@@ -33,37 +33,27 @@ impl Profile {
 
     /// Names the revision that info and capabilities are of, where that is not the application's: a gateway hands on
     /// what it received. A peer of that revision gets exactly this.
-    #[must_use]
-    pub fn in_words_of(self, revision: Revision) -> Self {
-        Self {
-            revision: Some(revision),
-            ..self
-        }
+    pub fn in_words_of(mut self, revision: Revision) -> Self {
+        self.revision = Some(revision);
+        self
     }
 
     /// Gives the info only to peers whose revision needs one: a gateway stands in for a server that has not named itself.
-    #[must_use]
-    pub fn nameless(self) -> Self {
-        Self {
-            is_nameless: true,
-            ..self
-        }
+    pub fn nameless(mut self) -> Self {
+        self.is_nameless = true;
+        self
     }
 
     /// Adds members to the results of `initialize` and `server/discover`: converted between two revisions with a handshake, else
     /// as they are. Members that the endpoint sets itself stay as they are.
-    #[must_use]
     pub fn with_members(self, members: Map<Json>) -> Self {
         Self { members, ..self }
     }
 
     /// Adds guidance for the model of the client to the profile of a server.
-    #[must_use]
-    pub fn with_instructions(self, instructions: impl Into<String>) -> Self {
-        Self {
-            instructions: Some(instructions.into()),
-            ..self
-        }
+    pub fn with_instructions(mut self, instructions: impl Into<String>) -> Self {
+        self.instructions = Some(instructions.into());
+        self
     }
 
     /// Returns the `Implementation`.

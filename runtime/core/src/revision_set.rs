@@ -6,29 +6,26 @@ use mcp_revisions_tables::{Lifecycle, Revision};
 
 /// A set of revisions that differ on the wire: the draft counts as the revision whose protocol version it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[must_use]
 pub struct RevisionSet(u32);
 
 impl RevisionSet {
     /// Returns the empty set.
-    #[must_use]
     pub const fn none() -> Self {
         Self(0)
     }
 
     /// Returns every revision that can be negotiated.
-    #[must_use]
     pub fn all() -> Self {
         Revision::NEGOTIATED.iter().copied().collect()
     }
 
     /// Returns the revisions that open with a handshake.
-    #[must_use]
     pub fn handshake() -> Self {
         Self::of_lifecycle(Lifecycle::Handshake)
     }
 
     /// Returns the revisions that are claimed by each request.
-    #[must_use]
     pub fn per_request() -> Self {
         Self::of_lifecycle(Lifecycle::PerRequest)
     }
@@ -46,13 +43,11 @@ impl RevisionSet {
     }
 
     /// Adds a revision.
-    #[must_use]
     pub fn with(self, revision: Revision) -> Self {
         Self(self.0 | Self::bit(revision))
     }
 
     /// Returns the revisions that both sets have.
-    #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }

@@ -69,10 +69,8 @@ impl ToolFacts {
     }
 }
 
-/// Returns the type beside a function, which adds the tool to a router.
-///
-/// # Errors
-/// Returns an error if the function cannot be a tool, or lacks a description.
+/// Returns the type beside a function, which adds the tool to a router. Returns an error if the function cannot be a tool, or
+/// lacks a description.
 fn described(arguments: TokenStream, function: TokenStream) -> Result<TokenStream> {
     let mut facts = ToolFacts::default();
     syn::meta::parser(|meta| facts.read(&meta)).parse2(arguments)?;

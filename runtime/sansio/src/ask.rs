@@ -16,6 +16,7 @@ pub struct Token(pub(crate) u64);
 
 /// A request of the application, to be sent by [`Connection::ask`](super::Connection::ask).
 #[derive(Debug, Clone, PartialEq)]
+#[must_use]
 pub struct OutgoingRequest {
     pub(crate) method: String,
     /// The params, in the revision of the application.
@@ -33,7 +34,6 @@ pub struct OutgoingRequest {
 
 impl OutgoingRequest {
     /// Creates a request of this method; its params are of the application's revision.
-    #[must_use]
     pub fn new(method: impl Into<String>, params: Option<Json>) -> Self {
         Self {
             method: method.into(),
@@ -52,7 +52,6 @@ impl OutgoingRequest {
 
     /// Asks for the result of a task that an earlier call of a tool became, by its id: a client that was started again can
     /// have it, as long as the server keeps it. The client has to take tasks.
-    #[must_use]
     pub fn for_task(id: impl Into<String>) -> Self {
         Self {
             resumes: Some(id.into()),
@@ -69,21 +68,18 @@ impl OutgoingRequest {
     }
 
     /// Asks for progress notifications, which then name the request.
-    #[must_use]
     pub fn with_progress(mut self) -> Self {
         self.progress = true;
         self
     }
 
     /// Asks for log messages from this level on, for this request alone where the server's revision can do that.
-    #[must_use]
     pub fn with_log_level(mut self, level: impl Into<String>) -> Self {
         self.log_level = Some(level.into());
         self
     }
 
     /// Sets a header parameter (`x-mcp-header` in the tool's schema), sent as `Mcp-Param-<name>` where the revision has it.
-    #[must_use]
     pub fn with_param_header(mut self, name: &str, value: impl Into<String>) -> Self {
         self.headers
             .push((format!("Mcp-Param-{name}"), value.into()));
@@ -93,7 +89,6 @@ impl OutgoingRequest {
     /// Names the client for which the request is made, where that is not this client: a gateway passes on its own client.
     ///
     /// A server of the handshake lifecycle knows one client for all requests, and goes on with that.
-    #[must_use]
     pub fn on_behalf_of(mut self, who: Arc<Profile>) -> Self {
         self.behalf = Some(who);
         self
@@ -102,7 +97,6 @@ impl OutgoingRequest {
     /// Takes a result that asks for input as [`Answer::Result`], with the server's own keys and `requestState`, if the
     /// server speaks the application's revision: the application makes the request again with the answers. A server of
     /// another revision asks as without this.
-    #[must_use]
     pub fn with_questions_in_result(mut self) -> Self {
         self.takes_questions = true;
         self
@@ -110,7 +104,6 @@ impl OutgoingRequest {
 
     /// Takes a task as [`Answer::Result`], if the server speaks the application's revision and whom the request is made for
     /// has tasks: the application looks after it. Another task is looked after as without this.
-    #[must_use]
     pub fn with_task_in_result(mut self) -> Self {
         self.takes_task = true;
         self
@@ -118,14 +111,12 @@ impl OutgoingRequest {
 
     /// Asks for a task where the server has tasks that clients ask for, and the tools that it listed say that this one takes
     /// one. The client looks after it. Without this, a task is asked for where a tool runs no other way.
-    #[must_use]
     pub fn with_task_preferred(mut self) -> Self {
         self.prefers_task = true;
         self
     }
 
     /// Ties the request to a call of the peer, so that it is sent on the stream of that call.
-    #[must_use]
     pub fn about(mut self, call: Token) -> Self {
         self.about = Some(call);
         self

@@ -20,10 +20,8 @@ pub struct Param {
     pub path: Vec<String>,
 }
 
-/// Returns the parameters of a tool that headers repeat, by its `inputSchema`.
-///
-/// # Errors
-/// Why the schema says what it may not.
+/// Returns the parameters of a tool that headers repeat, by its `inputSchema`. The error says why the schema says what it may
+/// not.
 fn of_schema(schema: &Json) -> Result<Vec<Param>, String> {
     let mut found = Vec::new();
     // Most schemas do not know the word.

@@ -14,10 +14,7 @@ const BYTE_ORDER_MARK: &str = "\u{feff}";
 /// Number of bytes looked at, at the end of a text that was cut.
 const TAIL: usize = 128;
 
-/// Looks at a text.
-///
-/// # Errors
-/// A text that is not a message.
+/// Looks at a text. Fails for a text that is not a message.
 pub(crate) fn look(bytes: &[u8]) -> Result<Peeked<'_>, Ignored> {
     peek(bytes).map_err(|error| unreadable(bytes, error))
 }

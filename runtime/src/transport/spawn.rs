@@ -57,10 +57,8 @@ pub(crate) fn spawn<T: Send + 'static>(
     tokio::spawn(boxed(work))
 }
 
-/// Checks that the caller is in a runtime, without which there are no tasks.
-///
-/// # Errors
-/// Returns an error that says what to do, if there is no runtime.
+/// Checks that the caller is in a runtime, without which there are no tasks. Returns an error that says what to do, if there is
+/// no runtime.
 pub(crate) fn in_runtime() -> std::io::Result<()> {
     tokio::runtime::Handle::try_current().map(drop).map_err(|_| {
         std::io::Error::other(

@@ -106,10 +106,8 @@ impl Escapes {
     }
 }
 
-/// Returns the text that `raw` stands for; `offset` is where `raw` starts in the whole text.
-///
-/// # Errors
-/// A lone surrogate, which no `String` can hold.
+/// Returns the text that `raw` stands for; `offset` is where `raw` starts in the whole text. Fails for a lone surrogate, which
+/// no `String` can hold.
 #[inline(never)]
 pub(crate) fn unescape(raw: &str, offset: usize, escapes: &Escapes) -> Result<String, Fault> {
     let mut text = String::with_capacity(raw.len());

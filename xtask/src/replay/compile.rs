@@ -45,10 +45,7 @@ impl Workshop {
         Ok(workshop)
     }
 
-    /// Compiles the crates of a step.
-    ///
-    /// # Errors
-    /// What cargo says where it refuses.
+    /// Compiles the crates of a step. The error is what cargo says where it refuses.
     pub(super) fn compile(&self, generated: &Generated) -> Result<(), Error> {
         generated.files.write(&self.dir)?;
         let output = cargo("check")

@@ -122,10 +122,8 @@ fn levels() -> impl TypedValueParser<Value = ChangeLevel> {
 }
 
 /// Compares two revisions and renders the changes; `own` reads the spec of the program, `cover` fills in the conversion rules
-/// that each change meets, `server` returns the lock of a server that a name stands for, `colour` is for text.
-///
-/// # Errors
-/// An input that cannot be read, and a name that is not known.
+/// that each change meets, `server` returns the lock of a server that a name stands for, `colour` is for text. Fails for an
+/// input that cannot be read, and a name that is not known.
 pub fn run(
     arguments: &Arguments,
     own: impl FnOnce() -> Result<Spec, Error>,
@@ -172,10 +170,8 @@ pub fn run(
 }
 
 /// Compares what servers offered with what they offer now, given as the texts of locks under names for them; any change fails
-/// the check unless an option says which do. `own` reads the spec of the program, `colour` is for text.
-///
-/// # Errors
-/// A text that is not a lock, and an option that cannot be read.
+/// the check unless an option says which do. `own` reads the spec of the program, `colour` is for text. Fails for a text that
+/// is not a lock, and an option that cannot be read.
 pub fn run_locks(
     arguments: &ReportArguments,
     own: impl FnOnce() -> Result<Spec, Error>,

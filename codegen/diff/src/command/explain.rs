@@ -25,11 +25,9 @@ pub struct Arguments {
     pub name: Option<String>,
 }
 
-/// Explains a kind of change or the rules of an id, or lists all kinds; `own` reads the spec of the program, and
-/// `built_in` are the rules that stand in no file of it: the id and the reason of each.
-///
-/// # Errors
-/// A name that is neither, and a spec that cannot be read.
+/// Explains a kind of change or the rules of an id, or lists all kinds; `own` reads the spec of the program, and `built_in` are
+/// the rules that stand in no file of it: the id and the reason of each. Fails for a name that is neither, and a spec that
+/// cannot be read.
 pub fn run(
     arguments: &Arguments,
     own: impl FnOnce() -> Result<Spec, Error>,

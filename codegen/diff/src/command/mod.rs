@@ -11,7 +11,6 @@ pub mod outcome;
 pub use outcome::{CommandOutcome, UnreadOption, failure_code};
 
 /// Returns whether a stream gets colours: by `--color`, and for `auto` on a terminal unless `NO_COLOR` is set.
-#[must_use]
 pub fn is_coloured(choice: clap::ColorChoice, stream: impl IsTerminal) -> bool {
     match choice {
         clap::ColorChoice::Always => true,
@@ -29,7 +28,6 @@ const COLOURS: [&str; 11] = [
 ];
 
 /// Returns whether a text begins with a code that commands colour their output by.
-#[must_use]
 pub fn is_colour(text: &str) -> bool {
     let code = text.strip_prefix('\u{1b}');
     code.is_some_and(|code| COLOURS.iter().any(|colour| code.starts_with(colour)))

@@ -15,14 +15,12 @@ pub struct CommandOutcome {
 
 impl CommandOutcome {
     /// Returns the outcome of a check without findings.
-    #[must_use]
     pub fn passed(text: String) -> Self {
         Self { text, passed: true }
     }
 }
 
 /// Returns the exit code of a failure.
-#[must_use]
 pub fn failure_code(error: &anyhow::Error) -> u8 {
     if let Some(UnreadOption(cause)) = error.downcast_ref() {
         return if cause.is_of_the_request() { 2 } else { 3 };

@@ -58,10 +58,7 @@ pub(super) struct SchemaHome<'h> {
 /// A schema of 2020-12, and its definitions by their names in the larger file.
 pub(super) type ModernSchema = (Value, Map<String, Value>);
 
-/// Translates a schema to 2020-12.
-///
-/// # Errors
-/// Returns what of it cannot be judged, in words.
+/// Translates a schema to 2020-12. Returns what of it cannot be judged, in words.
 pub(super) fn modern(schema: &Value, home: &SchemaHome<'_>) -> Result<ModernSchema, String> {
     let root = schema.as_object();
     let own = root.and_then(|root| root.get("$schema"));

@@ -71,7 +71,6 @@ impl Head {
 }
 
 /// Returns the summary of a diff: a line for each sort of news, ten at most.
-#[must_use]
 pub fn brief(diff: &Diff) -> Vec<BriefLine> {
     let mut all: SortedMap<Head, Vec<(ChangeLevel, BriefItem)>> = SortedMap::new();
     let mut messages: SortedMap<(Head, &'static str), SortedSet<&str>> = SortedMap::new();
@@ -184,7 +183,6 @@ fn line(head: Head, mut items: Vec<(ChangeLevel, BriefItem)>) -> BriefLine {
     }
 }
 
-/// Returns the items of a change, each with its heading.
 fn items(change: &ThemeChange<'_>, inputs: &SortedSet<&str>) -> Vec<(Head, BriefItem)> {
     let row = change.lead();
     let mut paths: Vec<&WirePath> = change.main().collect();
@@ -424,7 +422,6 @@ fn braced(methods: &SortedSet<&str>) -> Vec<String> {
 
 impl BriefLine {
     /// Writes the items in words, names as `name` writes them.
-    #[must_use]
     pub fn words(&self, name: impl Fn(&str) -> String) -> String {
         let items = self.items.iter().map(|item| {
             let names = joined(item.names.iter().map(|one| name(one)), ", ");

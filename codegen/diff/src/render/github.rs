@@ -15,7 +15,6 @@ use crate::{ChangeLevel, Diff, DiffRow};
 const MAX_SHOWN: usize = 9;
 
 /// Renders the annotations of a diff, the summary first; with a gate, only those that fail it.
-#[must_use]
 pub fn render(diff: &Diff, gate: Option<ChangeLevel>) -> String {
     let title = format!("{} -> {}", diff.old, diff.new);
     let title = one_line(&title);

@@ -19,10 +19,8 @@ const PAGE: &str = include_str!("../../templates/page.html.jinja");
 const STYLE: &str = include_str!("../../templates/style.css");
 const SCRIPT: &str = include_str!("../../templates/script.js");
 
-/// Renders the page of a history; that of one pair is a history of two.
-///
-/// # Errors
-/// A template that fails, which would be a defect.
+/// Renders the page of a history; that of one pair is a history of two. Fails for a template that fails, which would be a
+/// defect.
 pub fn render(history: &SchemaHistory) -> Result<String, Error> {
     let failed = |error: minijinja::Error| Error::defect("minijinja", error);
     let mut templates = Environment::new();

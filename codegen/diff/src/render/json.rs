@@ -26,18 +26,12 @@ struct All<'d> {
     diffs: Vec<One<'d>>,
 }
 
-/// Renders the document of one diff.
-///
-/// # Errors
-/// Returns an error if a value cannot be written as JSON, which would be a defect.
+/// Renders the document of one diff. Returns an error if a value cannot be written as JSON, which would be a defect.
 pub fn diff(diff: &Diff) -> Result<String, Error> {
     written(&one(diff, Some(FORMAT)))
 }
 
-/// Renders the document of a history: every adjacent pair.
-///
-/// # Errors
-/// As [`diff`].
+/// Renders the document of a history: every adjacent pair. Fails as [`diff`].
 pub fn history(history: &SchemaHistory) -> Result<String, Error> {
     written(&All {
         format: FORMAT,

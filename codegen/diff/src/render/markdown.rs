@@ -17,7 +17,6 @@ const SHOWN_PATHS: usize = 4;
 const MAX_UNFOLDED: usize = 8;
 
 /// Renders the changelog of a diff.
-#[must_use]
 pub fn render(diff: &Diff) -> String {
     let Diff { old, new, raw, .. } = diff;
     let summary = diff.summary();

@@ -20,7 +20,6 @@ use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
 use mcp_revisions_schema::spec::changes::RefusingTransport;
 
 /// Returns `rejected`, `rejected over HTTP`, `ignored`, `misinterpreted` or `ok`.
-#[must_use]
 pub fn verdict_word(verdict: DirectionVerdict) -> &'static str {
     match (verdict.valid, verdict.over, verdict.meaning) {
         (false, Some(RefusingTransport::Http), _) => "rejected over HTTP",
@@ -33,7 +32,6 @@ pub fn verdict_word(verdict: DirectionVerdict) -> &'static str {
 }
 
 /// Returns the rules that a change meets, step by step; the only step of an adjacent pair has no name.
-#[must_use]
 pub fn rules_met(diff: &Diff, change: &themes::ThemeChange<'_>) -> Vec<(String, Vec<String>)> {
     let whole = format!("{}..{}", diff.old, diff.new);
     let mut steps: SortedMap<&str, SortedSet<&String>> = SortedMap::new();
@@ -51,7 +49,6 @@ pub fn rules_met(diff: &Diff, change: &themes::ThemeChange<'_>) -> Vec<(String, 
 }
 
 /// Returns the same in one line: `rule handshake`, or `rules 2025-11-25..2026-07-28 handshake`; `None` if none is known.
-#[must_use]
 pub fn rules_words(diff: &Diff, change: &themes::ThemeChange<'_>) -> Option<String> {
     let steps = rules_met(diff, change);
     match steps.as_slice() {
@@ -90,7 +87,6 @@ fn one_line(text: &str) -> Cow<'_, str> {
 }
 
 /// Returns the peers that a change of the pages binds, in words.
-#[must_use]
 pub fn peers(binds: Option<MethodSender>) -> &'static str {
     match binds {
         Some(MethodSender::Client) => "clients",
@@ -100,7 +96,6 @@ pub fn peers(binds: Option<MethodSender>) -> &'static str {
 }
 
 /// Returns the changes of the pages, by the peers and the transport that they bind: `clients, over HTTP`.
-#[must_use]
 pub fn prose_groups(diff: &Diff) -> Vec<(String, Vec<&Prose>)> {
     let mut groups: SortedMap<(Option<MethodSender>, Option<RefusingTransport>), Vec<&Prose>> =
         SortedMap::new();
@@ -121,7 +116,6 @@ pub fn prose_groups(diff: &Diff) -> Vec<(String, Vec<&Prose>)> {
 }
 
 /// Returns the old and the new value of a row, in one line; empty if the kind says it all.
-#[must_use]
 pub fn change_line(row: &DiffRow) -> String {
     let presence = |view: &View, [before, after]: [&str; 2]| match view.required {
         Some(true) => format!("{before}required{after}"),

@@ -51,7 +51,6 @@ const BOLD: &str = "1";
 const DIM: &str = "2";
 
 /// Renders the text of a diff.
-#[must_use]
 pub fn render(diff: &Diff, options: TextOptions) -> String {
     let mut writer = TextReport {
         text: String::new(),
@@ -62,7 +61,6 @@ pub fn render(diff: &Diff, options: TextOptions) -> String {
 }
 
 /// Returns the first line: what changed, in numbers.
-#[must_use]
 pub fn headline(diff: &Diff, summary: &Summary) -> String {
     let Diff { old, new, .. } = diff;
     let raw = if diff.raw { " (without errata)" } else { "" };
@@ -94,7 +92,6 @@ pub fn headline(diff: &Diff, summary: &Summary) -> String {
 }
 
 /// Returns the second line: what it comes to, on both axes.
-#[must_use]
 pub fn conclusion(summary: &Summary) -> String {
     let rows = |count: usize| counted(count, "change");
     let refused = [summary.old_sender_refused, summary.new_sender_refused].map(rows);
@@ -360,7 +357,6 @@ fn shape_of_messages(paths: &mut [String], change: &ThemeChange<'_>) {
 }
 
 /// Returns words in lines of a width; a word that is longer has a line of its own.
-#[must_use]
 pub fn wrapped(words: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = vec![String::new()];
     for word in words.split(' ') {

@@ -51,7 +51,6 @@ const ERRORS: &str = "errors";
 const NAMES: &str = "names of definitions";
 
 /// Groups the changes of a diff by theme.
-#[must_use]
 pub fn themes(diff: &Diff) -> Vec<Theme<'_>> {
     let mut themes: Vec<Theme<'_>> = Vec::new();
     for change in changes(diff) {
@@ -224,13 +223,11 @@ impl<'d> ThemeChange<'d> {
     }
 
     /// Returns its rows.
-    #[must_use]
     pub fn rows(&self) -> &[&'d DiffRow] {
         &self.rows
     }
 
     /// Returns the first of its rows: kind, level, subject and shapes are those of all.
-    #[must_use]
     pub fn lead(&self) -> &'d DiffRow {
         self.rows[0]
     }
@@ -247,7 +244,6 @@ impl<'d> ThemeChange<'d> {
     /// Returns its wire paths as people read them, each with a remark on the methods that have it as well.
     ///
     /// Returns the paths with their directions. A path that both sides send alike, in no method of its own, has none.
-    #[must_use]
     pub fn written(&self) -> Vec<(String, String)> {
         let paths: Vec<&WirePath> = self.main().collect();
         let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
@@ -285,7 +281,6 @@ impl<'d> ThemeChange<'d> {
     }
 
     /// Returns the old and the new value of its rows, in one line; empty if they differ.
-    #[must_use]
     pub fn line(&self) -> String {
         let mut lines = self.rows.iter().map(|row| change_line(row));
         let first = lines
@@ -295,7 +290,6 @@ impl<'d> ThemeChange<'d> {
     }
 
     /// Returns whether it is about messages as a whole.
-    #[must_use]
     pub fn is_of_messages(&self) -> bool {
         is_of_messages(self.lead().kind)
     }

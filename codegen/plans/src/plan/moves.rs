@@ -21,7 +21,6 @@ pub struct MemberMoves {
 
 impl MemberMoves {
     /// Returns whether the conversion looks at unknown members of the source for them: what has a name there is none.
-    #[must_use]
     pub fn reads_unknown(&self) -> bool {
         let has_lists = !self.gathered.is_empty() || !self.spread.is_empty();
         has_lists || self.entries.iter().any(|entry| entry.takes)

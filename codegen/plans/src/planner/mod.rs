@@ -50,7 +50,6 @@ pub struct Planned {
 }
 
 /// Plans a pair.
-#[must_use]
 pub fn plan(old: PairSide<'_>, new: PairSide<'_>, rules: &PairRules) -> Planned {
     let (compared, errors) = match ComparedSchemas::of(old.model, new.model) {
         Ok(compared) => (Some(compared), Vec::new()),
@@ -62,7 +61,6 @@ pub fn plan(old: PairSide<'_>, new: PairSide<'_>, rules: &PairRules) -> Planned 
 }
 
 /// Plans a pair whose schemas are compared; without that, limits that no type expresses are not looked at.
-#[must_use]
 pub fn plan_compared(
     old: PairSide<'_>,
     new: PairSide<'_>,

@@ -62,18 +62,13 @@ pub struct PairRules {
 }
 
 impl PairRules {
-    /// Reads the rules of a pair of a spec.
-    ///
-    /// # Errors
-    /// As [`PairRules::read`].
+    /// Reads the rules of a pair of a spec. Fails as [`PairRules::read`].
     pub fn of(pair: &RevisionPair, spec: &Spec) -> Result<Self, Error> {
         Self::read(spec.rules.get(&pair.file()))
     }
 
-    /// Reads the rules of a pair; an absent file has none.
-    ///
-    /// # Errors
-    /// Returns an error for a text that is not TOML, with its line, and for rules that contradict themselves.
+    /// Reads the rules of a pair; an absent file has none. Returns an error for a text that is not TOML, with its line, and for
+    /// rules that contradict themselves.
     pub fn read(file: RuleFile) -> Result<Self, Error> {
         let rules = Self::unfinished(file)?;
         let mut faults = rules.faults();
@@ -100,7 +95,6 @@ impl PairRules {
     }
 
     /// Adds what changes of the prose ask for, and returns every one without an answer.
-    #[must_use]
     pub fn answering(mut self, changes: &ProseChanges, pair: &RevisionPair) -> (Self, Vec<Error>) {
         let ids = self.rows.told().map(|row| row.id).collect();
         let (asked, unanswered) = changes.asked(pair, &ids);
@@ -110,7 +104,6 @@ impl PairRules {
     }
 
     /// Sets the members that are never left out.
-    #[must_use]
     pub fn keeping(mut self, mistakes: &[ModelMistake]) -> Self {
         let kept = mistakes
             .iter()
@@ -136,8 +129,6 @@ impl PairRules {
     }
 
     /// Adds the rows about error codes of the pair of revisions that both ends rest on: a code means the same in an extension.
-    ///
-    /// # Errors
     /// Returns an error for each row of its own that has the id of one of those.
     pub(crate) fn resting_on(mut self, pair: &RevisionPair, core: &Self) -> Result<Self, Error> {
         let taken = placed(&self.rows.error).filter_map(|(offset, row)| {
@@ -373,7 +364,6 @@ impl PairRules {
     }
 
     /// Rules that nothing needed, or only in one of the directions that they speak of.
-    #[must_use]
     pub fn unused(&self) -> Vec<Error> {
         let used = self.used.borrow();
         let idle_at = |offset: usize, at: usize| !used.contains(&(offset, at, StepDirection::Up));
@@ -427,7 +417,6 @@ impl PairRules {
 /// A decision about a place where there may be no need of one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Offer<'r> {
-    /// The rule.
     pub(super) rule: &'r PairRule,
     /// The action of the row.
     pub(super) action: &'r Action,

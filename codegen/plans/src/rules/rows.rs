@@ -215,7 +215,6 @@ impl CodeRange {
     };
 
     /// Creates a range of one code.
-    #[must_use]
     pub const fn one(code: i64) -> Self {
         Self {
             from: code,
@@ -224,13 +223,11 @@ impl CodeRange {
     }
 
     /// Returns whether a code is among them.
-    #[must_use]
     pub fn contains(&self, code: i64) -> bool {
         (self.from..=self.to).contains(&code)
     }
 
     /// Returns the code, if it is one.
-    #[must_use]
     pub fn single(&self) -> Option<i64> {
         (self.from == self.to).then_some(self.from)
     }
@@ -405,7 +402,6 @@ pub enum RuleSeverity {
 
 impl PairRule {
     /// Returns its action for one way.
-    #[must_use]
     pub fn action(&self, way: StepDirection) -> Option<&Action> {
         way.of(&self.up, &self.down).as_ref()
     }
@@ -420,7 +416,6 @@ impl PairRule {
 
 impl MethodRule {
     /// Returns its action for one way.
-    #[must_use]
     pub fn action(&self, way: StepDirection) -> Option<&MethodAction> {
         let of_way = way.of(&self.up, &self.down);
         self.action.as_ref().or(of_way.as_ref())
@@ -429,7 +424,6 @@ impl MethodRule {
 
 impl ErrorRule {
     /// Returns the fate of the code in one direction.
-    #[must_use]
     pub fn fate(&self, way: StepDirection) -> Option<&ErrorRuleFate> {
         way.of(&self.up, &self.down).as_ref()
     }
@@ -438,7 +432,6 @@ impl ErrorRule {
 impl Action {
     /// Returns whether it changes values before or after they are converted, or leaves out items: what no difference
     /// between two models asks for by itself.
-    #[must_use]
     pub fn is_hook(&self) -> bool {
         matches!(self, Self::Before(_) | Self::After(_) | Self::Filter(_))
     }
@@ -465,7 +458,6 @@ impl Action {
     }
 
     /// Returns whether a conversion ends by it.
-    #[must_use]
     pub fn stops(&self) -> bool {
         self.does()[2]
     }

@@ -12,10 +12,8 @@ use crate::draft::{since, type_rule};
 use crate::model::{BuiltModel, Shape, Ty, UnionPlan};
 use crate::rules::HeldRules;
 
-/// Fills in how unions are read, where a `Box` is needed, how constructors come by values, and the file of each type.
-///
-/// # Errors
-/// Rules of unions that do not hold, and messages that cannot be distinguished.
+/// Fills in how unions are read, where a `Box` is needed, how constructors come by values, and the file of each type. Fails for
+/// rules of unions that do not hold, and messages that cannot be distinguished.
 pub(crate) fn decide(
     mut built: BuiltModel,
     scope: &Scope,

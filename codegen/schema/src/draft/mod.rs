@@ -30,10 +30,8 @@ pub(crate) use cycles::cycles;
 pub(crate) use finite::ranks;
 pub(crate) use open::{missing_definition, opaque_rule, since, type_rule};
 
-/// Names and shapes what a schema defines; `prose` is the schema's own, by JSON pointer.
-///
-/// # Errors
-/// Definitions that end in no type, and rules that do not hold.
+/// Names and shapes what a schema defines; `prose` is the schema's own, by JSON pointer. Fails for definitions that end in no
+/// type, and rules that do not hold.
 pub(crate) fn draft(
     schema: &Schema,
     scope: &Scope,

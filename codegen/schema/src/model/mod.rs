@@ -47,19 +47,16 @@ pub struct BuiltModel {
 
 impl Model {
     /// Returns the type with this Rust name.
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<&TypeDef> {
         self.types.get(name)
     }
 
     /// Returns the shape of the type with this Rust name.
-    #[must_use]
     pub fn shape(&self, name: &str) -> Option<&Shape> {
         self.get(name).map(|def| &def.shape)
     }
 
     /// Returns the object that a type stands for, if it does.
-    #[must_use]
     pub fn object<'m>(&'m self, ty: &'m Ty) -> Option<&'m ObjectShape> {
         self.shape_of(ty)?.object()
     }
@@ -88,7 +85,6 @@ impl Model {
     }
 
     /// Returns the type of a schema definition, by the definition's name.
-    #[must_use]
     pub fn definition(&self, definition: &str) -> Option<&TypeDef> {
         self.types
             .values()
@@ -96,7 +92,6 @@ impl Model {
     }
 
     /// Returns the type at the end of its aliases.
-    #[must_use]
     pub fn resolve<'m>(&'m self, mut ty: &'m Ty) -> &'m Ty {
         // Building a model refuses alias cycles, so this ends.
         while let Ty::Named(name) = ty {
@@ -147,7 +142,6 @@ pub struct TypeDef {
 
 impl TypeDef {
     /// Returns its location, for errors: a JSON pointer for a definition, its places for an inline schema.
-    #[must_use]
     pub fn at(&self) -> String {
         match &self.definition {
             Some(definition) => format!("/$defs/{}", pointer::escaped(definition)),
@@ -176,7 +170,6 @@ pub enum Shape {
 
 impl Shape {
     /// Returns the object that it is, if it is one.
-    #[must_use]
     pub fn object(&self) -> Option<&ObjectShape> {
         match self {
             Self::Object(object) => Some(object),
@@ -185,7 +178,6 @@ impl Shape {
     }
 
     /// Returns the scalar whose values are all of its values, if it is one.
-    #[must_use]
     pub fn scalar(&self) -> Option<&Ty> {
         match self {
             Self::Newtype(ty) => Some(ty),
@@ -223,7 +215,6 @@ pub struct ObjectShape {
 
 impl ObjectShape {
     /// Returns the member with this name on the wire.
-    #[must_use]
     pub fn member(&self, wire: &str) -> Option<&Member> {
         self.members.iter().find(|member| member.wire == wire)
     }

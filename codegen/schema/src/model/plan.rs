@@ -90,7 +90,6 @@ impl UnionPlan {
     }
 
     /// Returns the members that an object of a variant does not name and by which a reader would take it for another variant.
-    #[must_use]
     pub fn misleading_members(&self, object: &ObjectShape) -> SortedSet<&str> {
         let mut members = SortedSet::new();
         self.add_misleading(object, &mut members);

@@ -222,10 +222,7 @@ pub(crate) struct PresentRow {
 }
 
 impl Rules {
-    /// Reads the rule files of a spec.
-    ///
-    /// # Errors
-    /// Returns an error for a text that is not TOML, or not a rule, with file and line.
+    /// Reads the rule files of a spec. Returns an error for a text that is not TOML, or not a rule, with file and line.
     pub fn read(texts: &RuleTexts) -> Result<Self, Error> {
         let mut rules = Self::below(texts, "")?;
         let folder = format!("{FOLDER}/");
@@ -378,7 +375,6 @@ impl Rules {
     }
 
     /// Rules that no revision needed, each an error with its file and line.
-    #[must_use]
     pub fn unused(&self) -> Vec<Error> {
         let (names, constructors) = (&self.names, &self.constructors);
         let inline = labelled(&names.rules.inline, Inline::label);

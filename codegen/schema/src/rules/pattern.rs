@@ -5,7 +5,6 @@
 //! `*.annotations` is that member of every type.
 
 /// Returns whether a pattern meets a place.
-#[must_use]
 pub fn matches(pattern: &str, place: &str) -> bool {
     match pattern.strip_prefix('*') {
         Some(rest) => !rest.is_empty() && place.ends_with(rest) && place.len() > rest.len(),

@@ -79,7 +79,6 @@ impl JsonType {
     ];
 
     /// Returns the name for the `type` keyword.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Array => "array",
@@ -106,13 +105,11 @@ impl JsonType {
     }
 
     /// Reads a name of the `type` keyword.
-    #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::KINDS.into_iter().find(|ty| ty.name() == name)
     }
 
     /// Returns whether a value is of this type.
-    #[must_use]
     pub fn admits(self, value: &Value) -> bool {
         match self {
             Self::Array => value.is_array(),
@@ -148,7 +145,6 @@ pub struct Constraints {
 
 impl Constraints {
     /// Returns whether nothing is limited.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
@@ -231,7 +227,6 @@ impl Unsupported {
 
 impl SchemaNode {
     /// Returns whether the node says nothing at all: any JSON value meets it.
-    #[must_use]
     pub fn is_any(&self) -> bool {
         self.reference.is_none()
             && self.types.is_empty()
@@ -247,7 +242,6 @@ impl SchemaNode {
     }
 
     /// Returns whether the node describes an object, by its type or by its members.
-    #[must_use]
     pub fn is_object(&self) -> bool {
         self.types == [JsonType::Object] || (self.types.is_empty() && self.has_members())
     }

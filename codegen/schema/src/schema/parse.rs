@@ -20,10 +20,8 @@ pub(crate) fn is_of_vendor(keyword: &str) -> bool {
 }
 
 impl Schema {
-    /// Reads a schema in canonical form; `file` is named in errors.
-    ///
-    /// # Errors
-    /// A keyword that is malformed, or refers to what is not there, with its JSON pointer.
+    /// Reads a schema in canonical form; `file` is named in errors. Fails for a keyword that is malformed, or refers to what is
+    /// not there, with its JSON pointer.
     pub fn parse(schema: &Value, file: &str) -> Result<Self, Error> {
         let mut parser = SchemaParser {
             file,

@@ -53,7 +53,6 @@ pub fn definitions(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
 }
 
 /// Returns one of them.
-#[must_use]
 pub fn definition<'s>(schema: &'s Value, name: &str) -> Option<&'s Value> {
     schema.get("$defs")?.get(name)
 }
@@ -63,10 +62,8 @@ pub fn of_text(file: &str, text: &str) -> Result<Value, Error> {
     canonicalize(&super::json::parse(file, text)?, file)
 }
 
-/// Reads the text of a schema of an extension, whose references may lead nowhere: errata can mend them.
-///
-/// # Errors
-/// Returns an error for a text that is not JSON, and for parts that cannot be carried over.
+/// Reads the text of a schema of an extension, whose references may lead nowhere: errata can mend them. Returns an error for a
+/// text that is not JSON, and for parts that cannot be carried over.
 pub fn of_text_with_dangling(file: &str, text: &str) -> Result<Value, Error> {
     let (canonical, _) = carried_over(&super::json::parse(file, text)?, file)?;
     Ok(canonical)
@@ -98,10 +95,8 @@ pub(super) fn canonicalize_as(schema: &Value, like: &Value, file: &str) -> Resul
 
 /// Brings an upstream schema into canonical form; `file` is the name that errors print.
 ///
-/// Canonical in, the same out.
-///
-/// # Errors
-/// The first thing that cannot be carried over, with its JSON pointer in the upstream document.
+/// Canonical in, the same out. The error is the first thing that cannot be carried over, with its JSON pointer in the upstream
+/// document.
 pub fn canonicalize(upstream: &Value, file: &str) -> Result<Value, Error> {
     let (canonical, references) = carried_over(upstream, file)?;
     refuse_dangling(&canonical, &references, file)?;
@@ -203,7 +198,6 @@ pub enum KeywordContent {
 }
 
 /// Returns the kind of value below a keyword of 2020-12, and below `definitions`.
-#[must_use]
 pub fn holds(keyword: &str) -> KeywordContent {
     match keyword {
         "$defs" | "definitions" | "properties" | "patternProperties" | "dependentSchemas" => {
@@ -440,7 +434,6 @@ fn help_or_mend(help: &str) -> &str {
 }
 
 /// Returns whether a keyword has words for people, which admit and refuse nothing.
-#[must_use]
 pub fn is_prose(keyword: &str) -> bool {
     matches!(keyword, "$comment" | "description" | "examples" | "title")
 }

@@ -59,7 +59,6 @@ pub enum RefusingTransport {
 
 impl RefusingTransport {
     /// Returns its name: `HTTP` or `stdio`.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Http => "HTTP",
@@ -81,18 +80,12 @@ pub enum ProseAnswer {
 }
 
 impl ProseChanges {
-    /// Reads those of a spec.
-    ///
-    /// # Errors
-    /// Returns an error for a text that is not TOML, or no change, with its line.
+    /// Reads those of a spec. Returns an error for a text that is not TOML, or no change, with its line.
     pub fn of(spec: &Spec) -> Result<Self, Error> {
         Self::read(spec.rules.get("changes.toml"))
     }
 
-    /// Reads the changes; an absent file has none.
-    ///
-    /// # Errors
-    /// Returns an error for a text that is not TOML, or no change, with its line.
+    /// Reads the changes; an absent file has none. Returns an error for a text that is not TOML, or no change, with its line.
     pub fn read(file: RuleFile) -> Result<Self, Error> {
         let ProseTables { change: rows } = file.parse()?;
         Ok(Self { file, rows })
@@ -104,7 +97,6 @@ impl ProseChanges {
     }
 
     /// Returns their faults by themselves: two of one name, no words, a pair that does not exist.
-    #[must_use]
     pub fn faults(&self, pairs: &[RevisionPair]) -> Vec<Error> {
         let mut seen = SortedSet::new();
         let mut errors = Vec::new();
@@ -133,7 +125,6 @@ impl ProseChanges {
 
     /// Returns the rules of a pair that its changes ask for; every change without an answer, or a rule that is not there, is
     /// an error.
-    #[must_use]
     pub fn asked(
         &self,
         pair: &RevisionPair,

@@ -23,10 +23,7 @@ pub struct SpecSources {
 }
 
 impl SpecSources {
-    /// Reads a directory that has to be there.
-    ///
-    /// # Errors
-    /// A file that cannot be read.
+    /// Reads a directory that has to be there. Fails for a file that cannot be read.
     pub fn read(dir: &Path) -> Result<Self, Error> {
         let mut files = SortedMap::new();
         collect(dir, "", &mut files)?;
@@ -34,7 +31,6 @@ impl SpecSources {
     }
 
     /// Takes texts by their path below a directory, which failures print by this name.
-    #[must_use]
     pub fn of(root: &str, files: SortedMap<String, String>) -> Self {
         Self {
             root: root.trim_end_matches('/').to_owned(),
@@ -85,10 +81,7 @@ impl SpecSources {
         errata::read(&self.file(ERRATA), Some(order))
     }
 
-    /// Reads its files as a spec.
-    ///
-    /// # Errors
-    /// As [`Spec::read`].
+    /// Reads its files as a spec. Fails as [`Spec::read`].
     pub fn spec(&self) -> Result<Spec, Error> {
         Spec::load(self)
     }

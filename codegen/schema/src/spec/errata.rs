@@ -66,9 +66,7 @@ struct ErratumRow {
 }
 
 /// Read the errata of all revisions, in the order of the file; without an order, those of one schema, which have no range.
-///
-/// # Errors
-/// Rows that do not say what they have to say, with the line of each.
+/// Fails for rows that do not say what they have to say, with the line of each.
 pub(crate) fn read(file: &RuleFile, order: Option<&Order>) -> Result<Vec<Erratum>, Error> {
     let rows: ErratumTables = file.parse()?;
     let mut errata: Vec<Erratum> = Vec::with_capacity(rows.erratum.len());
@@ -188,10 +186,8 @@ pub struct Applied {
 
 /// Applies those of `errata` that hold for a revision to its canonical schema, one after another; the outcome is canonical again.
 ///
-/// A draft moves: what has the defect no more there is passed over, as long as another revision or place has it.
-///
-/// # Errors
-/// Each erratum that does not apply, or that leaves the schema in another than the canonical form.
+/// A draft moves: what has the defect no more there is passed over, as long as another revision or place has it. Fails for each
+/// erratum that does not apply, or that leaves the schema in another than the canonical form.
 pub fn apply(
     canonical: &Value,
     errata: &[Erratum],

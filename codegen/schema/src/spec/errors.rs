@@ -188,7 +188,6 @@ fn by_default() -> bool {
 
 impl ErrorRules {
     /// Returns the deprecated methods of a revision, each with its note.
-    #[must_use]
     pub fn deprecated(&self, revision: &str) -> SortedMap<String, String> {
         let rules = (self.rules.iter())
             .filter(|rule| rule.kind == RuleKind::Deprecation && rule.holds(revision));
@@ -199,7 +198,6 @@ impl ErrorRules {
     }
 
     /// Returns the codes that the schema of a revision has and no row names, each once, with its definition.
-    #[must_use]
     pub fn unlisted<'r>(&self, revision: &'r Revision) -> Vec<(i64, &'r str)> {
         let listed =
             |code: i64| (self.errors.iter()).any(|row| row.code == code && row.holds(&revision.id));
@@ -238,11 +236,8 @@ impl ErrorRules {
     /// The name of the file below the spec directory.
     pub const FILE: &str = "errors.toml";
 
-    /// Reads the rules of a spec.
-    ///
-    /// # Errors
-    /// A revision or definition that is not there, a code that the definition does not carry,
-    /// and two rows that say different things of the same revision.
+    /// Reads the rules of a spec. Fails for a revision or definition that is not there, a code that the definition does not
+    /// carry, and two rows that say different things of the same revision.
     pub fn read(spec: &Spec) -> Result<Self, Error> {
         Self::read_all(spec).map(|(rules, _)| rules)
     }
@@ -265,7 +260,6 @@ impl ErrorRules {
     }
 
     /// Returns the rules of one revision, with its pages.
-    #[must_use]
     pub fn of(&self, revision: &Revision) -> Self {
         fn rows_of<T: CheckedRow + Clone>(rows: &[T], of: &Revision) -> Vec<T> {
             let mut held: Vec<T> = (rows.iter().filter(|row| row.holds(&of.id)).cloned()).collect();

@@ -20,10 +20,8 @@ const MAX_DEPTH: usize = 127;
 /// The message of `serde_json` for a text with more.
 const TOO_DEEP: &str = "recursion limit exceeded";
 
-/// Parses the text of `file`.
-///
-/// # Errors
-/// Returns an error for a text that is not JSON, with its line and column, and for nesting deeper than 127 levels.
+/// Parses the text of `file`. Returns an error for a text that is not JSON, with its line and column, and for nesting deeper
+/// than 127 levels.
 pub fn parse(file: &str, text: &str) -> Result<Value, Error> {
     let not_json = |line, column, message: &str| {
         let place = FileLocation::Column(line, column);
@@ -113,7 +111,6 @@ pub(crate) fn shown(value: &Value) -> String {
 }
 
 /// Returns the beginning of a text, of so many characters.
-#[must_use]
 pub fn cut(text: &str, length: usize) -> String {
     match text.char_indices().nth(length) {
         Some((end, _)) => format!("{}...", &text[..end]),

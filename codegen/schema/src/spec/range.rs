@@ -104,10 +104,8 @@ impl Order {
         }
     }
 
-    /// Returns the first and the last place of a range.
-    ///
-    /// # Errors
-    /// Returns an error for a revision that is not there, or an end before the beginning.
+    /// Returns the first and the last place of a range. Returns an error for a revision that is not there, or an end before the
+    /// beginning.
     pub fn span(&self, since: &str, until: Option<&str>) -> Result<(usize, usize), String> {
         let at = |id: &str| {
             let noun = if self.of_states { "state" } else { "revision" };
@@ -134,10 +132,7 @@ impl Order {
         }
     }
 
-    /// Returns the ids of the revisions in a range, oldest first.
-    ///
-    /// # Errors
-    /// As [`Order::span`].
+    /// Returns the ids of the revisions in a range, oldest first. Fails as [`Order::span`].
     pub(crate) fn range(&self, since: &str, until: Option<&str>) -> Result<Vec<String>, String> {
         let span = self.span(since, until)?;
         let all = self.ids.iter().enumerate();

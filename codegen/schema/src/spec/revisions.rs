@@ -86,19 +86,16 @@ pub struct RevisionRow {
 
 impl RevisionRow {
     /// Returns the id.
-    #[must_use]
     pub fn id(&self) -> &str {
         self.id.get_ref()
     }
 
     /// Returns whether it is a draft.
-    #[must_use]
     pub fn is_draft(&self) -> bool {
         self.status == RevisionStage::Draft
     }
 
     /// Returns the version string on the wire.
-    #[must_use]
     pub fn wire(&self) -> &str {
         self.wire.as_deref().unwrap_or(self.id())
     }
@@ -127,12 +124,9 @@ struct RevisionsFile {
     revision: Vec<RevisionRow>,
 }
 
-/// Reads the list and checks that it can be one.
-///
-/// # Errors
-/// Returns an error for a text that is not TOML, an id that is taken or not a file name, a protocol version that two released
-/// revisions share, a digest that is none, handlers of two revisions or of an unreleased one, and a draft that does not
-/// stand last.
+/// Reads the list and checks that it can be one. Returns an error for a text that is not TOML, an id that is taken or not a
+/// file name, a protocol version that two released revisions share, a digest that is none, handlers of two revisions or of an
+/// unreleased one, and a draft that does not stand last.
 pub fn read(file: &RuleFile) -> Result<Vec<RevisionRow>, Error> {
     let rows = file.parse::<RevisionsFile>()?.revision;
     let mut errors = Vec::new();

@@ -43,7 +43,6 @@ pub fn lists(schema: &Value) -> bool {
 }
 
 /// Returns the kind of a message that no union lists, by its method.
-#[must_use]
 pub fn kind_of(method: &str) -> MethodKind {
     if method.starts_with("notifications/") {
         Notification
@@ -64,19 +63,16 @@ pub(crate) fn likely_kind(method: &str, definition: &str) -> MethodKind {
 }
 
 /// Returns the stem that a request shares with its result and response: `CallTool` of `CallToolRequest`.
-#[must_use]
 pub fn stem(request: &str) -> &str {
     request.strip_suffix("Request").unwrap_or(request)
 }
 
 /// Returns the definition of the whole response, by which a schema pairs a request with its result.
-#[must_use]
 pub fn response(stem: &str) -> String {
     format!("{stem}ResultResponse")
 }
 
 /// Returns the definition of a result that is paired only by its name.
-#[must_use]
 pub fn result(stem: &str) -> String {
     format!("{stem}Result")
 }

@@ -32,10 +32,7 @@ impl RuleFile {
         }
     }
 
-    /// Reads the file as `T`.
-    ///
-    /// # Errors
-    /// Returns an error for a value that does not fit, with its line.
+    /// Reads the file as `T`. Returns an error for a value that does not fit, with its line.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Error> {
         if self.text.starts_with(BYTE_ORDER_MARK) {
             return Err(not_toml(&self.path, 1, MARKED));
@@ -47,7 +44,6 @@ impl RuleFile {
     }
 
     /// Returns the line, from 1, of the byte at `offset`.
-    #[must_use]
     pub fn line_of(&self, offset: usize) -> usize {
         let starts = self.starts.get_or_init(|| {
             let ends = self.text.match_indices('\n');
@@ -111,7 +107,6 @@ pub struct RuleTexts {
 
 impl RuleTexts {
     /// Returns the file of that name; a missing one is empty, that is, has no rules.
-    #[must_use]
     pub fn get(&self, name: &str) -> RuleFile {
         let file = self.files.get(name).cloned();
         file.unwrap_or_else(|| RuleFile::new(format!("{}/{name}", self.root), ""))

@@ -1,7 +1,6 @@
 //! Texts as TOML spells them, in stubs and rows.
 
 /// Returns a string as a value or a key, on one line.
-#[must_use]
 pub fn quoted(text: &str) -> String {
     // The escapes of JSON are escapes of TOML, which wants one more of them.
     serde_json::Value::from(text)
@@ -10,7 +9,6 @@ pub fn quoted(text: &str) -> String {
 }
 
 /// Returns a key as it stands in a header.
-#[must_use]
 pub fn key(name: &str) -> String {
     let bare = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     if name.bytes().all(bare) && !name.is_empty() {
@@ -21,7 +19,6 @@ pub fn key(name: &str) -> String {
 }
 
 /// Returns the text of a JSON value as a value.
-#[must_use]
 pub fn json(text: &str) -> String {
     if text.contains("'''") || text.contains('\u{7f}') {
         quoted(text)
@@ -31,7 +28,6 @@ pub fn json(text: &str) -> String {
 }
 
 /// Returns texts as the value of a key: one by itself, several as a list.
-#[must_use]
 pub fn one_or_many(texts: &[&str]) -> String {
     match texts {
         [one] => quoted(one),

@@ -25,10 +25,7 @@ use mcp_revisions_schema::naming::{pascal_case, snake_case};
 use mcp_revisions_schema::pair::StepDirection;
 use mcp_revisions_schema::{Error, Markdown};
 
-/// Returns the files of the crate of all pairs.
-///
-/// # Errors
-/// Tokens that do not parse, and templates that do not render.
+/// Returns the files of the crate of all pairs. Fails for tokens that do not parse, and templates that do not render.
 pub fn crate_files(plans: &[PairPlan], facts: &scaffold::ShimFacts) -> Result<CrateFiles, Error> {
     let mut files = CrateFiles::new();
     let header = scaffold::header();

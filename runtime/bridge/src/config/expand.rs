@@ -30,10 +30,7 @@ enum Reference<'t> {
 }
 
 impl References<'_> {
-    /// Replaces the references in a text by their values.
-    ///
-    /// # Errors
-    /// Returns the reference that has no value, with help.
+    /// Replaces the references in a text by their values. Returns the reference that has no value, with help.
     pub(super) fn expand(&mut self, text: &str) -> Result<String, String> {
         let (mut whole, mut rest) = (String::new(), text);
         while let Some(at) = rest.find("${") {

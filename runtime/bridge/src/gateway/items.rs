@@ -16,15 +16,11 @@ pub(super) fn list_of(method: &str) -> &'static str {
     }
 }
 
-/// Reads a member of an object as text.
 pub(super) fn text(object: &Map<Json>, member: &str) -> Option<String> {
     object.get(member)?.read().ok()
 }
 
-/// Returns the members of an object.
-///
-/// # Errors
-/// Returns the reason why they cannot be read, such as a member that is there twice.
+/// Returns the members of an object. Returns the reason why they cannot be read, such as a member that is there twice.
 pub(super) fn members(object: &Json) -> Result<Map<Json>, String> {
     object.read().map_err(|why| why.to_string())
 }
@@ -69,10 +65,7 @@ impl Gateway {
         outward
     }
 
-    /// Returns an entry of a list of a server as clients see it.
-    ///
-    /// # Errors
-    /// Returns the reason why it cannot be renamed.
+    /// Returns an entry of a list of a server as clients see it. Returns the reason why it cannot be renamed.
     fn outward_item(
         &self,
         method: &'static str,

@@ -7,10 +7,8 @@ use super::items::{members, text};
 use super::{Gateway, GatewayMember};
 
 impl Gateway {
-    /// Returns the result of a tool or a prompt, whose links and resources are addressed as in lists.
-    ///
-    /// # Errors
-    /// Returns the error for the client if they cannot be: a link could lead to a resource of another server.
+    /// Returns the result of a tool or a prompt, whose links and resources are addressed as in lists. Returns the error for the
+    /// client if they cannot be: a link could lead to a resource of another server.
     pub(super) fn outward_links(
         &self,
         member: &GatewayMember,
@@ -39,10 +37,8 @@ impl Gateway {
         }
     }
 
-    /// Returns an object whose `uri` is as clients see it.
-    ///
-    /// # Errors
-    /// Returns the reason why it cannot be changed, such as a `uri` that is there twice.
+    /// Returns an object whose `uri` is as clients see it. Returns the reason why it cannot be changed, such as a `uri` that is
+    /// there twice.
     pub(super) fn outward_uri_of(
         &self,
         member: &GatewayMember,
@@ -59,10 +55,8 @@ impl Gateway {
         Ok(object.clone())
     }
 
-    /// Returns the contents of a resource, under the URI by which the client has read it: `own` at the server.
-    ///
-    /// # Errors
-    /// As [`outward_links`](Self::outward_links).
+    /// Returns the contents of a resource, under the URI by which the client has read it: `own` at the server. Fails as
+    /// [`outward_links`](Self::outward_links).
     pub(super) fn outward_contents(
         &self,
         member: &GatewayMember,

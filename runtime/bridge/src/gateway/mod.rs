@@ -59,6 +59,7 @@ pub struct Gateway(Arc<SharedGateway>);
 
 /// A gateway that is set up.
 #[derive(Debug)]
+#[must_use]
 pub struct GatewayBuilder {
     info: Json,
     clients: ClientSettings,
@@ -91,14 +92,12 @@ struct GatewayMember {
 
 impl GatewayBuilder {
     /// Sets the name and version of the gateway, as `Implementation` of 2026-07-28 [default: `mcp-bridge`].
-    #[must_use]
     pub fn with_info(mut self, info: Json) -> Self {
         self.info = info;
         self
     }
 
     /// Sets how clients are served. Of the settings of the bridges of a gateway, those about clients mean nothing.
-    #[must_use]
     pub fn with_clients(mut self, clients: ClientSettings) -> Self {
         self.clients = clients;
         self
@@ -106,7 +105,6 @@ impl GatewayBuilder {
 
     /// Sets how long a list waits for a server [default: 20 seconds]. The part of a server that is later is left out, and the
     /// client is notified that the list has changed once the server has answered.
-    #[must_use]
     pub fn with_list_timeout(mut self, time: Duration) -> Self {
         self.list_time = time;
         self
@@ -212,10 +210,8 @@ impl Gateway {
     }
 }
 
-/// Returns the prefix of a server that is to stand beside others, each with its name and prefix.
-///
-/// # Errors
-/// Returns an error if another server has the same prefix.
+/// Returns the prefix of a server that is to stand beside others, each with its name and prefix. Returns an error if another
+/// server has the same prefix.
 pub(crate) fn distinct<'o>(
     name: &str,
     others: impl IntoIterator<Item = (&'o str, &'o str)>,

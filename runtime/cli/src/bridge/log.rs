@@ -15,7 +15,6 @@ use crate::stderr;
 /// Environment variable with the log level, for when no option gives one.
 const VARIABLE: &str = "MCP_REV_LOG";
 
-/// Level of the log.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LogLevelArgument(LevelFilter);
 
@@ -38,10 +37,7 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-/// Begins to log; an option wins over the environment.
-///
-/// # Errors
-/// A level in the environment that is none.
+/// Begins to log; an option wins over the environment. Fails for a level in the environment that is none.
 pub(super) fn begin(level: Option<LogLevelArgument>, format: LogFormat) -> Result<(), String> {
     let said = std::env::var(VARIABLE).ok().filter(|said| !said.is_empty());
     let level = match (level, said) {

@@ -24,10 +24,7 @@ pub(super) enum LossLog {
 }
 
 impl LossLog {
-    /// Opens the log: a file, `stderr`, or `off` for none.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be created.
+    /// Opens the log: a file, `stderr`, or `off` for none. Returns an error if the file cannot be created.
     pub(super) fn open(place: &str) -> anyhow::Result<Self> {
         let file = match place {
             "off" => return Ok(Self::Off),

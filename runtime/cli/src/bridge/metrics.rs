@@ -14,81 +14,25 @@ const BUCKETS: [f64; 14] = [
     0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0,
 ];
 
-/// The help texts of the metrics.
-const GAUGES: [(&str, &str); 6] = [
-    (
-        "mcp_bridge_servers",
-        "Connections to servers that are open, or processes of them.",
-    ),
-    (
-        "mcp_revisions_sessions",
-        "Sessions of clients that are open.",
-    ),
-    (
-        "mcp_revisions_suspended_requests",
-        "Requests that wait for the input of their client.",
-    ),
-    (
-        "mcp_revisions_request_bytes",
-        "Bytes of requests that are read or worked on.",
-    ),
-    (
-        "mcp_revisions_unread_bytes",
-        "Bytes of responses that clients have not read.",
-    ),
-    (
-        "mcp_revisions_backplane_available",
-        "Whether the backplane can be used, 1 or 0.",
-    ),
-];
-const COUNTERS: [(&str, &str); 9] = [
-    (
-        "mcp_bridge_server_failures_total",
-        "Servers that could not be started or reached.",
-    ),
-    (
-        "mcp_bridge_server_ends_total",
-        "Servers that ended by themselves.",
-    ),
-    (
-        "mcp_bridge_cache_hits_total",
-        "Requests answered by a result that its server lets clients share.",
-    ),
-    (
-        "mcp_revisions_losses_total",
-        "Losses of conversions, by rule and severity, at the end towards clients or servers.",
-    ),
-    (
-        "mcp_revisions_undelivered_total",
-        "Messages that were rejected or dropped, by rule.",
-    ),
-    (
-        "mcp_revisions_refusals_total",
-        "Requests that were refused before they were handled, by HTTP status.",
-    ),
-    (
-        "mcp_revisions_dropped_messages_total",
-        "Messages that a client or a handler had no room for.",
-    ),
-    (
-        "mcp_revisions_takeovers_total",
-        "Sessions that went on here after their replica was gone.",
-    ),
-    (
-        "mcp_revisions_backplane_failures_total",
-        "Times that the backplane was lost.",
-    ),
-];
-const DURATIONS: [(&str, &str); 2] = [
-    (
-        "mcp.server.operation.duration",
-        "Seconds from a request of a client to its response.",
-    ),
-    (
-        "mcp.client.operation.duration",
-        "Seconds from a request to a server to its response.",
-    ),
-];
+/// The metrics, each on a line with its help text without the full stop.
+const HELP: &str = "\
+mcp_bridge_servers: Connections to servers that are open, or processes of them
+mcp_revisions_sessions: Sessions of clients that are open
+mcp_revisions_suspended_requests: Requests that wait for the input of their client
+mcp_revisions_request_bytes: Bytes of requests that are read or worked on
+mcp_revisions_unread_bytes: Bytes of responses that clients have not read
+mcp_revisions_backplane_available: Whether the backplane can be used, 1 or 0
+mcp_bridge_server_failures_total: Servers that could not be started or reached
+mcp_bridge_server_ends_total: Servers that ended by themselves
+mcp_bridge_cache_hits_total: Requests answered by a result that its server lets clients share
+mcp_revisions_losses_total: Losses of conversions, by rule and severity, at the end towards clients or servers
+mcp_revisions_undelivered_total: Messages that were rejected or dropped, by rule
+mcp_revisions_refusals_total: Requests that were refused before they were handled, by HTTP status
+mcp_revisions_dropped_messages_total: Messages that a client or a handler had no room for
+mcp_revisions_takeovers_total: Sessions that went on here after their replica was gone
+mcp_revisions_backplane_failures_total: Times that the backplane was lost
+mcp.server.operation.duration: Seconds from a request of a client to its response
+mcp.client.operation.duration: Seconds from a request to a server to its response";
 
 /// Metrics by name, each with its series by their labels, as the text has them between braces.
 type Families<S> = BTreeMap<String, BTreeMap<String, Arc<S>>>;
@@ -108,14 +52,14 @@ impl MetricsRegistry {
         let mut text = String::new();
         for (name, series) in &self.counters {
             let stem = name.strip_suffix("_total").unwrap_or(name);
-            begin_metric(&mut text, stem, "counter", help(&COUNTERS, name));
+            begin_metric(&mut text, stem, "counter", name);
             for (labels, value) in series {
                 let value = value.load(Ordering::Relaxed);
                 line(&mut text, &[stem, "_total"], labels, value);
             }
         }
         for (name, series) in &self.gauges {
-            begin_metric(&mut text, name, "gauge", help(&GAUGES, name));
+            begin_metric(&mut text, name, "gauge", name);
             for (labels, value) in series {
                 let value = f64::from_bits(value.load(Ordering::Relaxed));
                 line(&mut text, &[name], labels, format_args!("{value:?}"));
@@ -123,7 +67,7 @@ impl MetricsRegistry {
         }
         for (name, series) in &self.durations {
             let written = name.replace('.', "_") + "_seconds";
-            begin_metric(&mut text, &written, "histogram", help(&DURATIONS, name));
+            begin_metric(&mut text, &written, "histogram", name);
             let _ = writeln!(text, "# UNIT {written} seconds");
             for (labels, histogram) in series {
                 histogram.render(&mut text, &written, labels);
@@ -149,15 +93,12 @@ fn labels(key: &Key) -> String {
     labels.collect::<Vec<_>>().join(",")
 }
 
-/// Returns the help text of a metric.
-fn help(table: &[(&str, &'static str)], name: &str) -> &'static str {
-    let row = table.iter().find(|(known, _)| *known == name);
-    row.map_or("", |(_, meaning)| meaning)
-}
-
-/// Writes the lines above the series of a metric.
-fn begin_metric(text: &mut String, name: &str, kind: &str, meaning: &str) {
-    let _ = writeln!(text, "# HELP {name} {meaning}\n# TYPE {name} {kind}");
+/// Writes the lines above the series of a metric, which the text calls so.
+fn begin_metric(text: &mut String, written: &str, kind: &str, name: &str) {
+    let mut rows = HELP.lines().filter_map(|row| row.split_once(": "));
+    let meaning = rows.find_map(|(known, meaning)| (known == name).then_some(meaning));
+    let meaning = meaning.unwrap_or_default();
+    let _ = writeln!(text, "# HELP {written} {meaning}.\n# TYPE {written} {kind}");
 }
 
 /// Writes the line of a value; the parts of its name are joined.
@@ -215,7 +156,7 @@ impl HistogramFn for Histogram {
 #[derive(Clone, Debug, Default)]
 struct Recorder(Arc<Mutex<MetricsRegistry>>);
 
-// The tables above have all help texts: what the facade is told of them is not needed.
+// The list above has all help texts: what the facade is told of them is not needed.
 impl ::metrics::Recorder for Recorder {
     fn describe_counter(&self, _: KeyName, _: Option<::metrics::Unit>, _: SharedString) {}
 
@@ -236,10 +177,7 @@ impl ::metrics::Recorder for Recorder {
     }
 }
 
-/// Begins to record, and returns what renders the metrics.
-///
-/// # Errors
-/// Returns an error if metrics are recorded already.
+/// Begins to record, and returns what renders the metrics. Returns an error if metrics are recorded already.
 pub(super) fn begin() -> anyhow::Result<impl Fn() -> String + Send + Sync + Clone + 'static> {
     let recorder = Recorder::default();
     ::metrics::set_global_recorder(recorder.clone())

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mcp_bridge::config::{Config, ServerEntry};
 use mcp_bridge::{Bridge, Gateway, ServerDirectory};
-use mcp_revisions::{http, service::lock};
+use mcp_revisions::service::lock;
 use mcp_wire::{EXCERPT, excerpt};
 use tracing::{error, info};
 
@@ -50,11 +50,8 @@ struct Several<'s> {
 }
 
 impl Several<'_> {
-    /// Serves what the file says, and leaves a server alone whose entry is the one that it has. An entry that cannot be used is a
-    /// server whose clients get the reason.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be used: all stays as it is then.
+    /// Serves what the file says, and leaves a server alone whose entry is the one that it has. An entry that cannot be used is
+    /// a server whose clients get the reason. Returns an error if the file cannot be used: all stays as it is then.
     fn load(&mut self) -> anyhow::Result<()> {
         let (config, file) = (Config::read(self.file)?, self.file.display());
         for note in &config.notes {
@@ -68,28 +65,26 @@ impl Several<'_> {
         }
         *lock(&self.files.wrong) = wrong;
         self.files.variables.replace(config.variables.clone());
-        let stays = |it: &ServerEntry| config.servers.contains(it);
-        for gone in self.entries.iter().filter(|it| !stays(it)) {
-            self.served.remove(&gone.name);
-        }
-        self.entries.retain(|it| stays(it));
-        let mut names = Vec::new();
-        for entry in &config.servers {
-            if !self.entries.contains(entry) {
+        let errors = config.serve(
+            &mut self.entries,
+            |name| self.served.remove(name),
+            |entry| {
                 let bridge = entry::bridge_of_file(entry, self.arguments, self.files);
-                if let Err(why) = self.served.insert(&entry.name, bridge) {
-                    error!("{file}: {why}");
-                    continue;
-                }
-                self.entries.push(entry.clone());
-            }
+                self.served.insert(&entry.name, bridge)
+            },
+        );
+        for why in errors {
+            error!("{file}: {why}");
+        }
+        let names = self.entries.iter().map(|entry| {
             let (name, written) = (excerpt(&entry.name, EXCERPT), Gateway::prefix(&entry.name));
-            names.push(if written == entry.name {
+            if written == entry.name {
                 name
             } else {
                 format!("{name} (as {written})")
-            });
-        }
+            }
+        });
+        let names: Vec<String> = names.collect();
         info!("{file}: {} servers: {}", names.len(), names.join(", "));
         Ok(())
     }
@@ -128,7 +123,7 @@ pub(super) async fn bridged(
         return served.await.map_err(Failed::server);
     };
     let wrong = Arc::clone(&files.wrong);
-    let options = listen::options(*address, path, arguments)
+    let options = listen::options(address, path, arguments)
         .map_err(Failed::place)?
         .with_health_report(move || lock(&wrong).clone());
     let served = if arguments.combine {
@@ -137,25 +132,23 @@ pub(super) async fn bridged(
         ServedAddress::Apart(ServerDirectory::new(options.clone()))
     };
     let mut several = load(served.clone())?;
-    let listener = http::bind(*address).await.map_err(Failed::place)?;
+    let listener = address.bind().await.map_err(Failed::place)?;
     let mut stop = Box::pin(listen::terminated_to_end());
     tokio::select! {
         biased;
         () = &mut stop => return Ok(()),
         () = std::future::ready(()) => {}
     }
-    let local = listener.local_addr().map_err(Failed::place)?;
+    let local = listener.to_string();
     let serving = async {
         match &served {
             ServedAddress::Together(gateway) => {
-                info!("listening on http://{local}{path}");
+                info!("listening on {local}{path}");
                 let service = gateway.service(options).map_err(Failed::server)?;
                 service.serve(listener, stop, GRACE).await;
             }
             ServedAddress::Apart(directory) => {
-                info!(
-                    "listening on http://{local}/NAME/mcp, with the list of servers at http://{local}/"
-                );
+                info!("listening on {local}/NAME/mcp, with the list of servers at {local}/");
                 directory.serve(listener, stop, GRACE).await;
             }
         }

@@ -58,10 +58,8 @@ fn pair(text: &str) -> Result<(String, String), String> {
 }
 
 impl ToolArguments {
-    /// Returns the bridge to a server with the lock of it, if there is a lock file.
-    ///
-    /// # Errors
-    /// Returns an error for a file that cannot be read, and if it does not have the server and that is more than a warning.
+    /// Returns the bridge to a server with the lock of it, if there is a lock file. Returns an error for a file that cannot be
+    /// read, and if it does not have the server and that is more than a warning.
     pub(super) fn locked(&self, bridge: Bridge, name: &str) -> anyhow::Result<Bridge> {
         let Some(file) = &self.lock else {
             return Ok(bridge);

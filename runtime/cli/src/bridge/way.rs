@@ -4,23 +4,20 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use mcp_bridge::config::{Config, EntryVariables, ServerEntry, ServerTarget};
+use mcp_revisions::RevisionSet;
 use mcp_revisions::service::client::{Child, Http};
 
 use super::entry::{http, process};
 use super::log::LogFormat;
 use super::reach::{Reach, UpstreamArguments};
 
-/// The way to a server.
 pub(crate) enum ServerWay {
     Http(Box<Http>),
     Process(Box<dyn Fn() -> Child + Send + Sync>),
 }
 
 /// Returns the name of a server and the way to it: of a command, of a URL, or of the entry of this name in a file. Tokens that
-/// are kept of a sign-in are used.
-///
-/// # Errors
-/// Returns an error if the file has no such entry, or one that cannot be used.
+/// are kept of a sign-in are used. Returns an error if the file has no such entry, or one that cannot be used.
 pub(crate) fn way_to(
     server: Option<&str>,
     command: &[String],
@@ -55,6 +52,7 @@ pub(crate) fn way_to(
         secrets: Vec::new(),
         variables,
         log_format: LogFormat::Text,
+        likely: RevisionSet::none(),
     };
     let way = match &entry.target {
         ServerTarget::Wrong(why) => anyhow::bail!("{why}"),

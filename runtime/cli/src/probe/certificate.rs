@@ -30,10 +30,8 @@ pub(super) struct Certificate {
     pub(super) fault: Option<String>,
 }
 
-/// Completes a TLS handshake over a connection, and returns the facts of the server's certificate, trusted or not.
-///
-/// # Errors
-/// Returns the reason why the handshake failed.
+/// Completes a TLS handshake over a connection, and returns the facts of the server's certificate, trusted or not. Returns the
+/// reason why the handshake failed.
 pub(super) async fn look(
     roots: Arc<RootCertStore>,
     host: &str,
@@ -153,7 +151,6 @@ impl ServerCertVerifier for Looker {
 /// Seconds since 1970 of a time after every certificate: the year 9999.
 const FAR: u64 = 253_402_300_799;
 
-/// Returns the names of a certificate.
 fn names(end: &CertificateDer<'_>) -> String {
     let parsed = webpki::EndEntityCert::try_from(end);
     let all: Vec<String> = parsed.map_or(Vec::new(), |parsed| {

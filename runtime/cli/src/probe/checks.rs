@@ -84,10 +84,7 @@ pub(super) struct Finding {
 pub(super) struct Checks(Vec<Check>);
 
 impl Checks {
-    /// Reads those that the program carries.
-    ///
-    /// # Errors
-    /// A row that names a fact which is not there.
+    /// Reads those that the program carries. Fails for a row that names a fact which is not there.
     pub(super) fn load() -> anyhow::Result<Self> {
         let spec = embedded::spec()?;
         let facts = ErrorRules::read(&spec)?;

@@ -257,10 +257,7 @@ impl StdioLink {
         }
     }
 
-    /// Starts a process, in place of the one before.
-    ///
-    /// # Errors
-    /// Returns why it cannot be started.
+    /// Starts a process, in place of the one before. Returns why it cannot be started.
     pub(super) async fn restart(&mut self) -> std::io::Result<()> {
         self.end().await;
         let errors = Arc::clone(&self.errors);

@@ -46,7 +46,6 @@ impl AuthProvider for Inspector {
     }
 }
 
-/// Returns a forecast as lines.
 pub(crate) fn lines(forecast: &SignInForecast) -> Vec<String> {
     let resource = forecast.resource.as_deref();
     let scopes = forecast
@@ -85,10 +84,7 @@ pub(crate) struct Inspection {
     listed: Result<(), mcp_revisions::service::Error>,
 }
 
-/// Asks a server how to sign in, without signing in.
-///
-/// # Errors
-/// Returns an error for options that are not valid.
+/// Asks a server how to sign in, without signing in. Returns an error for options that are not valid.
 pub(crate) async fn inspect(sign_in: &SignInArguments, url: &str) -> anyhow::Result<Inspection> {
     let requests = Arc::new(Mutex::new(Vec::new()));
     let outcome = Arc::new(Mutex::new(None));

@@ -8,8 +8,6 @@ use mcp_bridge::config::{Config, ServerTarget};
 use super::SignInArguments;
 
 /// Returns the URL of a server, and the options of its sign-in: as they were given, or of the entry of this name in a file.
-///
-/// # Errors
 /// Returns an error if the file has no such entry at a URL.
 pub(super) fn target(
     config: Option<&Path>,

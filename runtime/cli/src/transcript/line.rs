@@ -58,10 +58,8 @@ pub(super) fn read_gap(line: &str) -> Option<&str> {
     Some(count.split(',').next().unwrap_or(count))
 }
 
-/// Reads a line: ours, or a message after `>` or `<`. Returns `None` if it is empty or a comment.
-///
-/// # Errors
-/// Returns an error, in words, for a line that is neither.
+/// Reads a line: ours, or a message after `>` or `<`. Returns `None` if it is empty or a comment. Returns an error, in words,
+/// for a line that is neither.
 pub(crate) fn read(line: &str) -> Result<Option<TranscriptLine<'_>>, String> {
     let trimmed = line.trim();
     if trimmed.is_empty() || trimmed.starts_with('#') {

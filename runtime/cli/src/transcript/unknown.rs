@@ -28,10 +28,7 @@ pub(crate) struct Unknown {
 }
 
 impl Unknown {
-    /// Reads the spec that the program carries.
-    ///
-    /// # Errors
-    /// A spec that does not read.
+    /// Reads the spec that the program carries. Fails for a spec that does not read.
     pub(crate) fn new() -> anyhow::Result<Self> {
         let spec = embedded::spec()?;
         Ok(Self {

@@ -85,6 +85,7 @@ use requests::{Called, PendingRequest, RequestPurpose, Waiting};
 
 /// The options of a client whose application speaks one revision.
 #[derive(Debug)]
+#[must_use]
 pub struct Client {
     pub(super) options: Options,
     pub(super) translator: Translator,
@@ -93,7 +94,6 @@ pub struct Client {
 
 impl Client {
     /// Creates a client whose application speaks the revision `app`, one of [`Revision::CONVERTED`].
-    #[must_use]
     pub fn new(app: Revision, options: Options) -> Self {
         let mut translator = translator(app, Direction::ClientToServer);
         translator.policy = options.policy;
@@ -113,7 +113,6 @@ impl Client {
 
     /// Sets a hook that is called for each message that lost something on its way to or from the server, and for each that
     /// was refused or dropped.
-    #[must_use]
     pub fn on_loss(self, hook: impl Fn(&MessageLosses<'_>) + Send + Sync + 'static) -> Self {
         self.with_loss_hook(LossHook::new(hook))
     }
@@ -121,7 +120,6 @@ impl Client {
     /// Sets a hook that is called with each mistake of the server: a message that was left out because it is not valid or
     /// fits nothing, or that was taken as it was meant. Of one kind the first five are reported, and after that those whose
     /// count is a power of two.
-    #[must_use]
     pub fn on_mistake(mut self, hook: impl Fn(&PeerMistake<'_>) + Send + Sync + 'static) -> Self {
         self.on_mistake = MistakeHook::new(hook);
         self
@@ -134,7 +132,6 @@ impl Client {
     }
 
     /// Refuses each request that has a loss of this severity or worse, itself or in its result; none by default.
-    #[must_use]
     pub fn with_rejected_loss(mut self, severity: Option<Severity>) -> Self {
         self.translator.rejected = severity;
         self

@@ -25,6 +25,7 @@ pub enum Channel {
 
 /// The options of a client.
 #[derive(Debug, Clone, PartialEq)]
+#[must_use]
 pub struct Options {
     pub(crate) channel: Channel,
     pub(crate) profile: Profile,
@@ -33,6 +34,7 @@ pub struct Options {
     /// Limits of the data kept of a server, and for it.
     pub limits: Limits,
     pub(crate) own: Option<Revision>,
+    pub(crate) likely: RevisionSet,
     pub(crate) probe_timeout: Duration,
     pub(crate) start_timeout: Duration,
     pub(crate) verdict: Option<Verdict>,
@@ -48,7 +50,6 @@ pub struct Options {
 
 impl Options {
     /// Creates a client that speaks every revision.
-    #[must_use]
     pub fn new(channel: Channel, profile: Profile) -> Self {
         Self {
             channel,
@@ -57,6 +58,7 @@ impl Options {
             policy: UnknownFields::default(),
             limits: Limits::default(),
             own: None,
+            likely: RevisionSet::none(),
             probe_timeout: Duration::from_secs(5),
             start_timeout: START_TIMEOUT,
             verdict: None,
@@ -95,21 +97,18 @@ impl Options {
     }
 
     /// Sets the revisions that it may speak. Default: all.
-    #[must_use]
     pub fn with_revisions(mut self, revisions: RevisionSet) -> Self {
         self.revisions = revisions;
         self
     }
 
     /// Sets whether fields that an older server's revision does not name are dropped or preserved.
-    #[must_use]
     pub fn with_unknown_fields(mut self, policy: UnknownFields) -> Self {
         self.policy = policy;
         self
     }
 
     /// Sets the limits.
-    #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
@@ -117,16 +116,22 @@ impl Options {
 
     /// Sets the revision that is spoken with a server that has it, and that decides which other one is
     /// [nearest](super::lifecycle::order) [default: the revision of the application].
-    #[must_use]
     pub fn with_own_revision(mut self, revision: Revision) -> Self {
         self.own = Some(revision);
+        self
+    }
+
+    /// Sets the revisions that the server probably speaks, such as those of its server card: the first message is of the preferred
+    /// one among them [default: among all]. Where the server refuses it, the others follow as without this.
+    #[must_use]
+    pub fn with_likely_revisions(mut self, likely: RevisionSet) -> Self {
+        self.likely = likely;
         self
     }
 
     /// Sets how long a server over stdio may be silent about the probe before it is sent `initialize` as well [default: 5
     /// seconds]. A server that is silent about `initialize` is sent the probe as well after three times as long. A response
     /// to the first message that comes later still counts.
-    #[must_use]
     pub fn with_probe_timeout(mut self, timeout: Duration) -> Self {
         self.probe_timeout = timeout;
         self
@@ -135,7 +140,6 @@ impl Options {
     /// Sets how long a server may take until it is known which revision it speaks [default: 60 seconds]. The time counts from
     /// the first message to the server, or to the process that is started in its place. After it, requests that wait fail
     /// with [`NotStarted`](super::Failure::NotStarted), and the next request tries again.
-    #[must_use]
     pub fn with_start_timeout(mut self, timeout: Duration) -> Self {
         self.start_timeout = timeout;
         self
@@ -146,7 +150,6 @@ impl Options {
     ///
     /// [`InputRequired`]: crate::Answer::InputRequired
     /// [`RequiresState`]: super::Failure::NotConverted
-    #[must_use]
     pub fn without_adapters(mut self) -> Self {
         self.adapts = false;
         self
@@ -158,14 +161,12 @@ impl Options {
     ///
     /// [`Event::CustomRequest`]: super::Event::CustomRequest
     /// [`Event::CustomNotification`]: super::Event::CustomNotification
-    #[must_use]
     pub fn with_other_methods(mut self) -> Self {
         self.takes_others = true;
         self
     }
 
     /// Sets what an earlier client found out about the same server: the probe is left out.
-    #[must_use]
     pub fn with_verdict(mut self, verdict: Verdict) -> Self {
         self.verdict = Some(verdict);
         self

@@ -36,7 +36,6 @@ pub(crate) struct Waiting {
     pub(crate) rounds: u32,
     /// Set if the tools were listed again for it.
     pub(crate) has_relisted: bool,
-    /// Its stage as a task.
     pub(crate) task: TaskStage,
     /// Its losses on the way, once it is sent.
     pub(crate) losses: Vec<Loss>,
@@ -140,7 +139,7 @@ pub(crate) enum TaskStage {
 pub(crate) enum Look {
     /// Its status.
     Status,
-    /// Its result, in [`Form::Core`](crate::driver::tasks::Form::Core).
+    /// Its result, in [`Form::Core`](crate::driver::server::tasks::Form::Core).
     Result,
     /// The answer to the question of this key, in the server's words.
     Update { key: String, answer: Json },

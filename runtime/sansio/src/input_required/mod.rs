@@ -21,10 +21,8 @@ pub(super) struct EmbeddedQuestion<Method = &'static str> {
     pub(super) params: Json,
 }
 
-/// Reads what `input_required` says: the questions, `most` of them, and the state to hand back.
-///
-/// # Errors
-/// A result that is malformed, or has too many questions; why, for people.
+/// Reads what `input_required` says: the questions, `most` of them, and the state to hand back. Fails for a result that is
+/// malformed, or has too many questions; why, for people.
 pub(super) fn read(
     result: &Json,
     most: usize,

@@ -142,10 +142,7 @@ impl Connection<Server> {
         }
     }
 
-    /// Sends the peer a request in its own words.
-    ///
-    /// # Errors
-    /// Too many wait for their answer already, or there is no peer.
+    /// Sends the peer a request in its own words. Fails for too many wait for their answer already, or there is no peer.
     pub(crate) fn send_request(
         &mut self,
         by: AskedBy,

@@ -103,6 +103,7 @@ pub use mcp_revisions_core::{MessageLosses, PeerRole};
 
 /// A server whose handlers speak one revision.
 #[derive(Clone)]
+#[must_use]
 pub struct Server {
     pub(crate) translator: Translator,
     pub(super) served: RevisionSet,
@@ -131,7 +132,6 @@ impl Server {
     /// Creates a server that learns with each connection which application it serves: a gateway, whose upstream server is
     /// started or chosen for its client. A connection of it tells who the client is by [`Event::Introduced`], and keeps the
     /// messages of the client until [`Connection::introduce`] answers.
-    #[must_use]
     pub fn late() -> Self {
         Self {
             translator: translator(Revision::LATEST, Direction::ServerToClient),
@@ -159,26 +159,22 @@ impl Server {
     }
 
     /// Sets the revisions that are served. Default: all.
-    #[must_use]
     pub fn with_revisions(self, served: RevisionSet) -> Self {
         Self { served, ..self }
     }
 
     /// Sets the limits.
-    #[must_use]
     pub fn with_limits(self, limits: Limits) -> Self {
         Self { limits, ..self }
     }
 
     /// Sets whether fields that an older revision does not name are dropped or preserved.
-    #[must_use]
     pub fn with_unknown_fields(mut self, policy: UnknownFields) -> Self {
         self.translator.policy = policy;
         self
     }
 
     /// Answers each request with an error that has a loss of this severity or worse, itself or in its result; none by default.
-    #[must_use]
     pub fn with_rejected_loss(mut self, severity: Option<Severity>) -> Self {
         self.translator.rejected = severity;
         self
@@ -188,7 +184,6 @@ impl Server {
     ///
     /// Replicas behind one address need the same key. Called several times, the first key signs and all verify: to
     /// exchange a key, make the new one known to all replicas as the second, then as the first, then drop the old one.
-    #[must_use]
     #[doc(alias = "with_seal_key")]
     pub fn with_request_state_key(mut self, key: [u8; 32]) -> Self {
         self.seal.add_key(key);
@@ -198,7 +193,6 @@ impl Server {
     /// Sets the time since 1970 at which the driver's clock is at zero [default: zero].
     ///
     /// Sets the time since 1970 at which `now` is zero. Signed states expire by it, whichever process verifies them.
-    #[must_use]
     pub fn with_epoch(mut self, epoch: Duration) -> Self {
         self.seal.set_epoch(epoch);
         self
@@ -206,7 +200,6 @@ impl Server {
 
     /// Says that a `requestState` of the handlers' own holds in this process only. Replicas with the same
     /// [key](Self::with_request_state_key) then pass a retry to the one that gave it out.
-    #[must_use]
     pub fn with_state_of_this_process(mut self) -> Self {
         self.seal.keep_own();
         self
@@ -217,7 +210,6 @@ impl Server {
     ///
     /// The process that gave it out remembers its use, up to 100,000 of them; it holds in no other process, as with
     /// [`with_state_of_this_process`](Self::with_state_of_this_process). A client that loses the response to a retry begins again.
-    #[must_use]
     pub fn with_one_time_state(mut self) -> Self {
         self.seal.spend_own();
         self
@@ -226,12 +218,9 @@ impl Server {
     /// Accepts requests and notifications of methods that no revision has (extensions, a vendor's own), or that are missing
     /// in the one revision which client and application both speak. They come as [`Event::CustomRequest`] and [`Event::CustomNotification`], may be sent like any other, and nothing of them is
     /// converted.
-    #[must_use]
-    pub fn with_other_methods(self) -> Self {
-        Self {
-            takes_others: true,
-            ..self
-        }
+    pub fn with_other_methods(mut self) -> Self {
+        self.takes_others = true;
+        self
     }
 
     /// Returns whether messages of a method pass between the application and a client of this revision as they are.
@@ -241,13 +230,11 @@ impl Server {
 
     /// Sets a hook that is called with the losses of each message in conversion to or from a peer, and with
     /// messages that were refused or dropped.
-    #[must_use]
     pub fn on_loss(self, hook: impl Fn(&MessageLosses<'_>) + Send + Sync + 'static) -> Self {
         self.with_loss_hook(LossHook::new(hook))
     }
 
     /// Sets the hook that hears of losses; see [`on_loss`](Self::on_loss).
-    #[must_use]
     pub fn with_loss_hook(mut self, on_loss: LossHook) -> Self {
         self.translator.on_loss = on_loss;
         self
@@ -256,7 +243,6 @@ impl Server {
     /// Sets a hook that is called with each mistake of a client in a message that is not answered: it was left out because
     /// it is not valid or fits nothing, or it was taken as it was meant. Of one kind the first five are reported, and after
     /// that those whose count is a power of two.
-    #[must_use]
     pub fn on_mistake(mut self, hook: impl Fn(&PeerMistake<'_>) + Send + Sync + 'static) -> Self {
         self.on_mistake = MistakeHook::new(hook);
         self
@@ -288,12 +274,4 @@ impl Server {
     }
 }
 
-impl std::fmt::Debug for Server {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Server")
-            .field("app", &self.app())
-            .field("served", &self.served)
-            .field("limits", &self.limits)
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] Server, "Server", self, "app": self.app(), "served": self.served, "limits": self.limits);

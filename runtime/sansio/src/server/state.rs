@@ -80,32 +80,19 @@ impl ServerState {
     /// Returns the requests that do not end by themselves once the peer is gone: streams, and those that wait for its input.
     pub(crate) fn endless(&self) -> Vec<Token> {
         let waits = |pending: &PendingCall| {
-            pending.is_suspended
-                || pending.is_adapted
-                || pending.method == methods::SUBSCRIPTIONS_LISTEN
+            pending.is_suspended || pending.is_adapted || pending.is_stream()
         };
-        let pending = self.pending.iter().filter(|(_, pending)| waits(pending));
-        pending.map(|(token, _)| *token).collect()
+        self.pending.find_all(|pending| waits(pending))
     }
 
     /// Returns the unanswered requests that are not suspended.
     pub(super) fn waiting(&self) -> Vec<Token> {
-        let waiting = self
-            .pending
-            .iter()
-            .filter(|(_, pending)| !pending.is_suspended);
-        waiting.map(|(token, _)| *token).collect()
+        self.pending.find_all(|pending| !pending.is_suspended)
     }
 
     /// Returns the streams that clients of the per-request lifecycle have opened.
     pub(crate) fn open_streams(&self) -> Vec<Token> {
-        if self.waiting_streams == 0 {
-            return Vec::new();
-        }
-        let pending = self.pending.iter();
-        let streams =
-            pending.filter(|(_, pending)| pending.method == methods::SUBSCRIPTIONS_LISTEN);
-        streams.map(|(token, _)| *token).collect()
+        self.pending.find_all(|pending| pending.is_stream())
     }
 
     /// Frees the memory of empty maps, which keep the capacity that they once had.

@@ -17,10 +17,8 @@ const PAGES: usize = 1_000;
 pub(super) struct Cursors(HashSet<String>);
 
 impl Cursors {
-    /// Returns the params of the next page; `None` after the last one.
-    ///
-    /// # Errors
-    /// Returns an error for a list that comes round again, or does not end.
+    /// Returns the params of the next page; `None` after the last one. Returns an error for a list that comes round again, or
+    /// does not end.
     pub(super) fn next(
         &mut self,
         cursor: Option<String>,

@@ -19,6 +19,8 @@
 /// For the crates that serve with this one.
 #[doc(hidden)]
 pub mod cache;
+#[cfg(feature = "ext-events")]
+pub mod events;
 mod handlers;
 mod layered;
 mod listen;
@@ -72,6 +74,7 @@ const TOTAL: Duration = Duration::from_secs(3600);
 /// A connection to a server, as a handle that is cheap to clone; calls are those of the revision's `CallServer`.
 ///
 /// The connection ends when the last handle is dropped.
+#[must_use]
 pub struct Client<App = Latest> {
     handle: Handle<Wants>,
     how: CallOptions,
@@ -85,6 +88,8 @@ struct Wants {
     log: bool,
     /// Set where a change is lost, for a request that listens for changes.
     changes: Option<Arc<AtomicBool>>,
+    /// Set where an event is lost, for a request that is the stream of an extension.
+    events: Option<Arc<AtomicBool>>,
 }
 
 impl Wants {
@@ -143,7 +148,7 @@ impl CallOptions {
         let wants = Wants {
             progress: self.progress.is_some() || is_renewed,
             log: self.log.is_some(),
-            changes: None,
+            ..Wants::default()
         };
         let mut ask = match &self.resumes {
             Some(id) => OutgoingRequest::for_task(id),
@@ -186,11 +191,7 @@ impl<App> Clone for Client<App> {
     }
 }
 
-impl<App> std::fmt::Debug for Client<App> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Client").finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([App] Client<App>, "Client", self);
 
 impl Client<Latest> {
     /// Starts a client of the latest release, described by an `Implementation` of it; name the server to connect to next.
@@ -219,7 +220,6 @@ impl<App: Spoken> Client<App> {
     /// Returns a client whose calls time out after `patience`, which begins again with each progress notification; `None` waits
     /// without limit. Without this, they time out 60 seconds after the server has started, which has a
     /// [time of its own](ClientBuilder::with_start_timeout). [`at_most`](Self::at_most) sets the time in all.
-    #[must_use]
     pub fn within(&self, patience: impl Into<Option<Duration>>) -> Self {
         self.calling(|how| {
             how.patience = patience.into();
@@ -229,13 +229,11 @@ impl<App: Spoken> Client<App> {
 
     /// Returns a client whose calls time out after `total`, also while their server tells progress; 1 hour by default. It is no
     /// shorter than the time [`within`](Self::within) which they wait for news.
-    #[must_use]
     pub fn at_most(&self, total: Duration) -> Self {
         self.calling(|how| how.total = total)
     }
 
     /// Returns a client whose calls request progress notifications, and pass them to `tell`.
-    #[must_use]
     pub fn on_progress(&self, tell: impl Fn(Progress) + Send + Sync + 'static) -> Self {
         self.calling(|how| how.progress = Some(Arc::new(tell)))
     }
@@ -244,7 +242,6 @@ impl<App: Spoken> Client<App> {
     /// [`with_log_level`](Self::with_log_level) on.
     ///
     /// A message that names no call goes to all calls that request log messages; without such a call, to the handlers.
-    #[must_use]
     pub fn on_log(&self, tell: impl Fn(Log) + Send + Sync + 'static) -> Self {
         self.calling(|how| how.log = Some(Arc::new(tell)))
     }
@@ -253,7 +250,6 @@ impl<App: Spoken> Client<App> {
     ///
     /// A call of a tool returns its result in any case, and a call that is dropped cancels its task. The id of the task is
     /// for [`resume_task`](Self::resume_task). Without feature `ext-tasks` no call becomes a task.
-    #[must_use]
     pub fn on_task(&self, tell: impl Fn(TaskState) + Send + Sync + 'static) -> Self {
         self.calling(|how| how.task = Some(Arc::new(tell)))
     }
@@ -308,7 +304,6 @@ impl<App: Spoken> Client<App> {
     /// call.
     ///
     /// A server of a handshake revision got those of one client for all calls, and keeps them.
-    #[must_use]
     pub fn on_behalf_of(&self, info: &impl Encode, capabilities: &impl Encode) -> Self {
         let profile = Profile::new(info, capabilities);
         self.calling(|how| how.behalf = Some(Arc::new(profile)))
@@ -316,7 +311,6 @@ impl<App: Spoken> Client<App> {
 
     /// Returns a client whose calls request log messages from this level on. They go to [`on_log`](Self::on_log), else to the
     /// handlers.
-    #[must_use]
     pub fn with_log_level(&self, level: LogLevel) -> Self {
         self.calling(|how| how.log_level = Some(level.as_str()))
     }
@@ -539,11 +533,7 @@ impl<App> ClientContext<App> {
     }
 }
 
-impl<App> std::fmt::Debug for ClientContext<App> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ClientContext").finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([App] ClientContext<App>, "ClientContext", self);
 
 impl<App: Spoken> Context for ClientContext<App> {
     type Error = Error;

@@ -12,7 +12,6 @@ impl Router {
     /// Suggestions for an argument of a prompt, by its name, or for a variable of a resource template, by its text; the
     /// function takes what was typed so far. The other arguments that were filled in before are
     /// [`RequestContext::completion_arguments`](crate::service::RequestContext::completion_arguments).
-    #[must_use]
     pub fn completion<Shape, H>(mut self, of: &str, argument: &str, complete: H) -> Self
     where
         H: Handler<

@@ -138,7 +138,6 @@ impl Router {
     /// let router = Router::new().with_state(Calendar { days: vec!["friday".to_owned()] }).dynamic_tools(list, call);
     /// # let _ = router;
     /// ```
-    #[must_use]
     pub fn dynamic_tools<ListShape, L, CallShape, C>(mut self, list: L, call: C) -> Self
     where
         L: Handler<
@@ -166,7 +165,6 @@ impl Router {
 
     /// Adds resources that are known only when a client asks: `list` returns them, as in
     /// [`dynamic_tools`](Self::dynamic_tools), and `read` takes each URI that is neither registered nor of a template.
-    #[must_use]
     pub fn dynamic_resources<ListShape, L, ReadShape, R>(mut self, list: L, read: R) -> Self
     where
         L: Handler<
@@ -190,7 +188,6 @@ impl Router {
 
     /// Lists resources that are known only when a client asks, and that the templates of the router read. `list` is that of
     /// [`dynamic_resources`](Self::dynamic_resources).
-    #[must_use]
     pub fn resource_list<Shape, L>(self, list: L) -> Self
     where
         L: Handler<
@@ -222,7 +219,6 @@ impl Router {
     }
 
     /// Sets how many entries a page of a list of tools, resources, templates or prompts has; all on one page by default.
-    #[must_use]
     pub fn with_page_size(mut self, entries: usize) -> Self {
         self.page_size = Some(entries.max(1));
         self

@@ -7,6 +7,8 @@ mod blob;
 mod changes;
 mod completion;
 mod dynamic;
+#[cfg(feature = "ext-events")]
+pub mod events;
 mod handler;
 mod prompt;
 mod resource;
@@ -55,6 +57,7 @@ const NAME_BYTES: usize = 1 << 10;
 /// [`build`](Self::build) reports invalid registrations: names that are empty or used twice, URIs that are none, templates
 /// that match no URI or whose function takes what they do not have, schemas that describe no object.
 #[derive(Default)]
+#[must_use]
 pub struct Router {
     tools: NamedList<Tool>,
     resources: NamedList<RegisteredResource>,
@@ -143,7 +146,6 @@ impl<T> NamedList<T> {
 
 impl Router {
     /// Creates an empty router.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -163,7 +165,6 @@ impl Router {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn with_extension(
         mut self,
         identifier: impl Into<String>,
@@ -223,6 +224,7 @@ impl Router {
         });
         let layers = self.layers.clone();
         let (methods, page_size) = (std::mem::take(&mut self.methods), self.page_size);
+        let states = Arc::clone(&self.states);
         let layered = builder
             .or_capabilities(&capabilities)
             .build(self)?
@@ -230,7 +232,10 @@ impl Router {
         let server = methods
             .into_iter()
             .fold(layered, |server, (method, handler)| {
-                server.custom_method(method, move |params, cx| handler((params, page_size), cx))
+                let states = Arc::clone(&states);
+                server.custom_method(method, move |params, cx| {
+                    handler((params, page_size), cx.with_states(&states))
+                })
             });
         let server = match known {
             Some(page) => server.with_known_tools(page),
@@ -343,15 +348,11 @@ impl Router {
     }
 }
 
-impl std::fmt::Debug for Router {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Router")
-            .field("tools", &self.tools.by_name.keys())
-            .field("resources", &self.resources.by_name.keys())
-            .field("prompts", &self.prompts.by_name.keys())
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] Router, "Router", self,
+    "tools": self.tools.by_name.keys(),
+    "resources": self.resources.by_name.keys(),
+    "prompts": self.prompts.by_name.keys()
+);
 
 impl mcp::ServerHandlers<RequestContext<Latest>> for Router {
     async fn list_tools(

@@ -9,7 +9,6 @@ use super::{Handler, IntoPromptResult, LastAdded, Prompt, Router, texts};
 
 impl Router {
     /// Adds a prompt with a complete description.
-    #[must_use]
     pub fn prompt_of<Shape, H>(mut self, prompt: mcp::Prompt, fill: H) -> Self
     where
         H: Handler<
@@ -36,7 +35,6 @@ impl Router {
     }
 
     /// Changes the description of the prompt that this follows: its title, its arguments.
-    #[must_use]
     pub fn described_prompt(mut self, describe: impl FnOnce(mcp::Prompt) -> mcp::Prompt) -> Self {
         if self.follows(LastAdded::Prompt, "described_prompt", "a prompt")
             && let Some(last) = self.prompts.all.last_mut()

@@ -14,7 +14,6 @@ use mcp_revisions_core::errors::shortened;
 
 impl Router {
     /// Adds a resource at one URI: text, or bytes.
-    #[must_use]
     pub fn resource<Shape, H>(self, uri: &str, name: &str, read: H) -> Self
     where
         H: Handler<
@@ -27,7 +26,6 @@ impl Router {
     }
 
     /// Adds a resource with a complete description: MIME type, size.
-    #[must_use]
     pub fn resource_of<Shape, H>(mut self, resource: mcp::Resource, read: H) -> Self
     where
         H: Handler<
@@ -59,7 +57,6 @@ impl Router {
     }
 
     /// Changes the description of the resource that this follows: its title, its MIME type, its annotations.
-    #[must_use]
     pub fn described_resource(
         mut self,
         describe: impl FnOnce(mcp::Resource) -> mcp::Resource,
@@ -76,7 +73,6 @@ impl Router {
     }
 
     /// Changes the description of the resource template that this follows.
-    #[must_use]
     pub fn described_template(
         mut self,
         describe: impl FnOnce(mcp::ResourceTemplate) -> mcp::ResourceTemplate,
@@ -97,7 +93,6 @@ impl Router {
     /// A variable is one segment of the path; `{+rest}`, at the end, is all that follows. A URI with a control character,
     /// with a segment `.` or `..`, or with a `/` or `\` in one segment, is not found, percent-encoded or not: the function
     /// is not called.
-    #[must_use]
     pub fn resource_template<Shape, H>(self, template: &str, name: &str, read: H) -> Self
     where
         H: Handler<
@@ -113,7 +108,6 @@ impl Router {
     }
 
     /// Resources of a template with all that can be said of them.
-    #[must_use]
     pub fn resource_template_of<Shape, H>(
         mut self,
         template: mcp::ResourceTemplate,

@@ -20,7 +20,6 @@ impl Router {
     /// let router = Router::new().tool("add", "Adds two numbers.", |add: Add| async move { add.a + add.b });
     /// # let _ = router;
     /// ```
-    #[must_use]
     pub fn tool<Shape, H>(self, name: &str, description: &str, run: H) -> Self
     where
         H: Handler<
@@ -37,7 +36,6 @@ impl Router {
     }
 
     /// Adds a prompt whose arguments are the fields of a struct of strings, numbers, booleans and enums.
-    #[must_use]
     pub fn prompt<Shape, H>(self, name: &str, description: &str, fill: H) -> Self
     where
         H: Handler<

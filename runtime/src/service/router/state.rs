@@ -172,7 +172,6 @@ impl StateType {
 impl Router {
     /// Gives functions with an argument [`State<S>`] this state. Several states differ in their type; `build` reports
     /// a function whose state is missing, and a second state of one type.
-    #[must_use]
     pub fn with_state<S: Send + Sync + 'static>(mut self, state: S) -> Self {
         let kind = StateType::of::<S>();
         if !Arc::make_mut(&mut self.states).add(state) {

@@ -61,20 +61,17 @@ impl Router {
     /// let router = Router::new().tool("build", "Builds it all.", build).as_task();
     /// # let _ = router;
     /// ```
-    #[must_use]
     pub fn as_task(self) -> Self {
         self.task(TaskSupport::Optional, true, "as_task")
     }
 
     /// Runs the tool that this follows as a task, and refuses it to clients without tasks.
-    #[must_use]
     pub fn only_as_task(self) -> Self {
         self.task(TaskSupport::Required, true, "only_as_task")
     }
 
     /// Lets the handler of the tool that this follows decide: its call becomes a task with
     /// [`RequestContext::start_task`](crate::service::RequestContext::start_task), for example once it knows enough.
-    #[must_use]
     pub fn may_start_task(self, support: TaskSupport) -> Self {
         self.task(support, false, "may_start_task")
     }

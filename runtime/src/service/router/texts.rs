@@ -10,10 +10,8 @@ use serde::de::{
 use serde::forward_to_deserialize_any;
 use serde_json::Error;
 
-/// Reads arguments; the text of a number or of a boolean is read as one where the type has one.
-///
-/// # Errors
-/// An error that names the argument whose text is none of its type.
+/// Reads arguments; the text of a number or of a boolean is read as one where the type has one. Returns an error that names the
+/// argument whose text is none of its type.
 pub(super) fn read<T: DeserializeOwned>(texts: &Map<String>) -> Result<T, Error> {
     T::deserialize(Texts {
         texts,
@@ -113,7 +111,6 @@ impl<'de> MapAccess<'de> for TextEntries<'_> {
     }
 }
 
-/// One text.
 struct TextValue<'a>(&'a str);
 
 /// Reads a text as a value that has a text of its own.

@@ -26,13 +26,11 @@ pub trait ToolFunction {
 
 impl Router {
     /// Adds the tool of a function under the attribute `#[tool]`, which has its description and hints: feature `macros`.
-    #[must_use]
     pub fn add<Function: ToolFunction>(self) -> Self {
         Function::add_to(self)
     }
 
     /// Adds a tool with a complete description: schemas, title, hints.
-    #[must_use]
     pub fn tool_of<Shape, H>(mut self, tool: mcp::Tool, run: H) -> Self
     where
         H: Handler<
@@ -64,7 +62,6 @@ impl Router {
     ///     .described(|tool| tool.with_title("Clock").with_annotations(mcp::ToolAnnotations::new().with_read_only_hint(true)));
     /// # let _ = router;
     /// ```
-    #[must_use]
     pub fn described(mut self, describe: impl FnOnce(mcp::Tool) -> mcp::Tool) -> Self {
         if self.follows(LastAdded::Tool, "described", "a tool")
             && let Some(last) = self.tools.all.last_mut()
@@ -88,7 +85,6 @@ impl Router {
     ///     .with_scopes(["time:read"]);
     /// # let _ = router;
     /// ```
-    #[must_use]
     pub fn with_scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         if self.follows(LastAdded::Tool, "with_scopes", "a tool")
             && let Some(last) = self.tools.all.last_mut()

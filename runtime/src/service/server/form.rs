@@ -64,10 +64,8 @@ impl<App: Spoken> RequestContext<App> {
     }
 }
 
-/// Returns the schema of a form: an object whose members are scalars, in the few keywords that a form may have.
-///
-/// # Errors
-/// The member that no form can ask for.
+/// Returns the schema of a form: an object whose members are scalars, in the few keywords that a form may have. The error is
+/// the member that no form can ask for.
 fn form<T: JsonSchema>() -> Result<Value, String> {
     let mut settings = SchemaSettings::draft2020_12();
     settings.inline_subschemas = true;

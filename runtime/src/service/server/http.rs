@@ -8,7 +8,6 @@ use crate::serve::LayeredHandler;
 impl<App: Spoken> McpServer<App> {
     /// Allows one more name of this server over HTTP, such as `mcp.example.com`; see
     /// [`Options::allow_host`](crate::http::Options::allow_host). Loopback names are allowed anyway.
-    #[must_use]
     pub fn allow_host(mut self, host: impl Into<String>) -> Self {
         self.http.hosts.push(host.into());
         self
@@ -16,7 +15,6 @@ impl<App: Spoken> McpServer<App> {
 
     /// Allows one more origin whose pages may send requests over HTTP, such as `https://app.example.com`; see
     /// [`Options::allow_origin`](crate::http::Options::allow_origin). Loopback origins are allowed anyway.
-    #[must_use]
     pub fn allow_origin(mut self, origin: impl Into<String>) -> Self {
         self.http.origins.push(origin.into());
         self

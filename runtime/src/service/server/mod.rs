@@ -10,10 +10,14 @@ mod http;
 #[cfg(all(feature = "client", feature = "server-stdio"))]
 mod in_process;
 mod router;
+#[cfg(feature = "schema-checks")]
+mod schema_checks;
 mod stateless;
 mod states;
 #[cfg(feature = "server-stdio")]
 mod stdio;
+#[cfg_attr(not(feature = "ext-tasks"), path = "without_tasks.rs")]
+mod tasks;
 #[cfg(all(feature = "client", feature = "router"))]
 pub mod test_call;
 #[cfg_attr(not(feature = "tracing"), path = "without_trace.rs")]
@@ -36,9 +40,8 @@ use mcp_revisions_sansio::server::{MessageLosses, PeerMistake, Profile, ProfileE
 pub use blocking::BlockingCall;
 pub use context::RequestContext;
 use handlers::{TypedHandlers, room};
-#[cfg(feature = "ext-tasks")]
-pub use mcp_revisions_sansio::server::{TaskOptions, TaskSupport};
 pub(in crate::service) use states::States;
+pub use tasks::*;
 
 /// Builder of a server: its implementation info, capabilities and revisions.
 ///
@@ -69,6 +72,7 @@ pub(in crate::service) use states::States;
 /// # }
 /// ```
 #[derive(Clone)]
+#[must_use]
 pub struct Server<App = Latest> {
     info: Json,
     capabilities: Option<Json>,
@@ -93,21 +97,18 @@ impl<App: Spoken> Server<App> {
     ///
     /// Derived are those of the methods that are handled, `logging`, and with `subscriptions_listen` also `listChanged` and
     /// `subscribe` of what is listed.
-    #[must_use]
     pub fn with_capabilities(mut self, capabilities: &impl Encode) -> Self {
         self.capabilities = Some(Json::of(capabilities));
         self
     }
 
     /// Sets the instructions for models that use the server.
-    #[must_use]
     pub fn with_instructions(mut self, instructions: impl Into<String>) -> Self {
         self.instructions = Some(instructions.into());
         self
     }
 
     /// Sets the revisions that are served; all by default.
-    #[must_use]
     pub fn with_revisions(mut self, served: RevisionSet) -> Self {
         self.served = served;
         self
@@ -144,14 +145,7 @@ impl<App: Spoken> Server<App> {
     }
 }
 
-impl<App> std::fmt::Debug for Server<App> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Server")
-            .field("info", &self.info)
-            .field("served", &self.served)
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([App] Server<App>, "Server", self, "info": self.info, "served": self.served);
 
 /// Why a server cannot be created from its handlers.
 #[derive(Debug, thiserror::Error)]
@@ -202,6 +196,7 @@ fn checked(
 
 /// A server and its handlers, ready for any transport.
 #[doc(alias = "RunningService")]
+#[must_use]
 pub struct McpServer<App = Latest> {
     server: server::Server,
     handlers: TypedHandlers<App>,
@@ -235,7 +230,6 @@ impl<App: Spoken> McpServer<App> {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn on_loss(mut self, hook: impl Fn(&MessageLosses<'_>) + Send + Sync + 'static) -> Self {
         self.server = self.server.on_loss(trace::quiet(guarded(hook)));
         self
@@ -244,7 +238,6 @@ impl<App: Spoken> McpServer<App> {
     /// Sets a hook that is called with each mistake of a client in a message that is not answered: it was left out because
     /// it is not valid or fits nothing, or it was taken as it was meant. Of one kind the first five are reported, and after
     /// that those whose count is a power of two.
-    #[must_use]
     pub fn on_mistake(mut self, hook: impl Fn(&PeerMistake<'_>) + Send + Sync + 'static) -> Self {
         self.server = self.server.on_mistake(hook);
         self
@@ -252,7 +245,6 @@ impl<App: Spoken> McpServer<App> {
 
     /// Sets what happens to fields that an older client's revision does not name [default: `UnknownFields::Drop`, they are
     /// dropped and recorded as lost]; `UnknownFields::Preserve` preserves them.
-    #[must_use]
     pub fn with_unknown_fields(mut self, policy: UnknownFields) -> Self {
         self.server = self.server.with_unknown_fields(policy);
         self
@@ -272,21 +264,9 @@ impl<App: Spoken> McpServer<App> {
     }
 
     /// Sets the limits [default: [`Limits::default`]].
-    #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.server = self.server.with_limits(limits);
         self.handlers.room = room(&limits);
-        self
-    }
-
-    /// Lets calls of tools become tasks: for clients that can fetch the result later, in either form that the protocol has.
-    ///
-    /// The handlers of these tools call [`RequestContext::start_task`]; those of a [`Router`](super::Router) are
-    /// registered with [`as_task`](super::Router::as_task), and need no options.
-    #[cfg(feature = "ext-tasks")]
-    #[must_use]
-    pub fn with_tasks(mut self, tasks: TaskOptions) -> Self {
-        self.server = self.server.with_tasks(tasks);
         self
     }
 
@@ -294,7 +274,6 @@ impl<App: Spoken> McpServer<App> {
     ///
     /// Replicas behind one address need the same key. Called several times, the first key signs and all verify: to
     /// exchange a key, make the new one known to all replicas as the second, then as the first, then drop the old one.
-    #[must_use]
     pub fn with_request_state_key(mut self, key: [u8; 32]) -> Self {
         self.server = self.server.with_request_state_key(key);
         self
@@ -304,7 +283,6 @@ impl<App: Spoken> McpServer<App> {
     /// again for [`Limits::client_response_timeout`], and the handler runs again].
     ///
     /// The process remembers what was used. Of several replicas, the one that asked goes on.
-    #[must_use]
     pub fn with_one_time_state(mut self) -> Self {
         self.server = self.server.with_one_time_state();
         self
@@ -354,8 +332,4 @@ impl<App: Spoken> McpServer<App> {
     }
 }
 
-impl<App> std::fmt::Debug for McpServer<App> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("McpServer").finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([App] McpServer<App>, "McpServer", self);

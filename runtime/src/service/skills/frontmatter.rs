@@ -9,10 +9,8 @@ const FENCE: &str = "---";
 /// Maximum number of bytes of the YAML.
 const YAML_BYTES: usize = 64 << 10;
 
-/// Returns the frontmatter of a file.
-///
-/// # Errors
-/// Returns the fault of the text: no fences, no valid YAML, a value that JSON does not have, no name or no description.
+/// Returns the frontmatter of a file. Returns the fault of the text: no fences, no valid YAML, a value that JSON does not have,
+/// no name or no description.
 pub(in crate::service) fn frontmatter_of(text: &str) -> Result<Map<String, Value>, String> {
     let Value::Object(fields) = yaml::read(between_fences(text)?)? else {
         return Err(

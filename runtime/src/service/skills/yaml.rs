@@ -20,10 +20,7 @@ struct YamlDocument {
     root: Option<Value>,
 }
 
-/// Reads a text that is one document.
-///
-/// # Errors
-/// Returns the reason why it cannot be read, with the line.
+/// Reads a text that is one document. Returns the reason why it cannot be read, with the line.
 pub(super) fn read(text: &str) -> Result<Value, String> {
     let mut document = YamlDocument::default();
     let mut documents = 0;
@@ -121,7 +118,6 @@ fn plain(text: &str) -> Result<Value, String> {
     Ok(value)
 }
 
-/// Returns the number that a text is.
 fn number(text: &str) -> Option<Number> {
     let radix = |prefix: &str, radix: u32| {
         let digits = text.strip_prefix(prefix)?;

@@ -41,6 +41,7 @@ const LAST_LINES: usize = 8;
 type OnError = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// A program to start.
+#[must_use]
 pub struct Child {
     command: Command,
     on_error: Option<OnError>,
@@ -59,7 +60,6 @@ enum Restart {
 
 impl Child {
     /// Creates the process of this command, with its arguments, environment and folder; its streams are set here.
-    #[must_use]
     pub fn new(command: Command) -> Self {
         Self {
             command,
@@ -70,7 +70,6 @@ impl Child {
     }
 
     /// Hands on each line of its standard error, cut where it is very long; without this, they go to this program's own.
-    #[must_use]
     pub fn on_error_line(mut self, tell: impl Fn(&str) + Send + Sync + 'static) -> Self {
         self.on_error = Some(Arc::new(tell));
         self
@@ -80,7 +79,6 @@ impl Child {
     ///
     /// On Unix, a server that has not ended by then gets SIGTERM, and is killed by SIGKILL after half as long again. Both signals
     /// are for its process group, which has the processes that it started. On other systems it is killed at once.
-    #[must_use]
     pub fn with_grace(mut self, grace: Duration) -> Self {
         self.grace = grace;
         self
@@ -92,7 +90,6 @@ impl Child {
     /// found it so, with `initialize` in place of `server/discover`, since a server of a handshake revision may end at a
     /// request that it does not know. Each later call tries both again. A server that has said what it speaks is not
     /// started again, unless [`with_restart`](Self::with_restart) is set: calls after its end fail with its exit status.
-    #[must_use]
     pub fn without_restart(mut self) -> Self {
         self.restart = Restart::Never;
         self
@@ -103,7 +100,6 @@ impl Child {
     /// Calls that were open at its end fail with its exit status, because whether they ran is not known. The new process gets
     /// the log level and the resource subscriptions that the client had set, and the client hears that all of it may have
     /// changed. Each call starts the server once at most, so a server that ends at once fails call after call.
-    #[must_use]
     pub fn with_restart(mut self) -> Self {
         self.restart = Restart::Always;
         self
@@ -156,13 +152,7 @@ impl Child {
     }
 }
 
-impl std::fmt::Debug for Child {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Child")
-            .field("command", &self.command)
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] Child, "Child", self, "command": self.command);
 
 /// A process that was started, and on Unix leads a process group.
 ///
@@ -275,10 +265,8 @@ impl ServerProcess {
         }
     }
 
-    /// Closes its input, gives it time to end, and ends it by signals if it does not.
-    ///
-    /// # Errors
-    /// Returns an error if the process which was started had to be killed.
+    /// Closes its input, gives it time to end, and ends it by signals if it does not. Returns an error if the process which was
+    /// started had to be killed.
     pub(super) async fn end(self) -> io::Result<()> {
         let mut group = self.group;
         self.lines.end().await;

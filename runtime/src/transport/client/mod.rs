@@ -24,6 +24,7 @@ pub use incoming::Incoming;
 use lines::Lines;
 
 /// The transport of the messages of one connection.
+#[must_use]
 pub struct Transport {
     running: Box<dyn RunningTransport>,
     tap: Option<Tap>,
@@ -71,16 +72,12 @@ trait RunningTransport: Send {
         boxed(std::future::ready(String::new()))
     }
 
-    /// Ends it, and waits until it has ended.
-    ///
-    /// # Errors
-    /// A process that did not end by itself, and was killed.
+    /// Ends it, and waits until it has ended. Fails for a process that did not end by itself, and was killed.
     fn end(self: Box<Self>) -> Boxed<'static, std::io::Result<()>>;
 }
 
 impl Transport {
     /// Creates a transport over two streams; a message of more than `limit` bytes is cut.
-    #[must_use]
     pub fn lines(
         input: impl tokio::io::AsyncRead + Send + Unpin + 'static,
         output: impl tokio::io::AsyncWrite + Send + Unpin + 'static,
@@ -97,7 +94,6 @@ impl Transport {
     }
 
     /// Sets what sees each message, with its direction and text.
-    #[must_use]
     pub fn with_tap(mut self, tap: impl FnMut(Direction, &str) + Send + 'static) -> Self {
         self.tap = Some(Box::new(tap));
         self
@@ -154,18 +150,11 @@ impl Transport {
         self.running.exit()
     }
 
-    /// Ends it, and waits until it has ended.
-    ///
-    /// # Errors
-    /// A process that did not end by itself, and was killed.
+    /// Ends it, and waits until it has ended. Fails for a process that did not end by itself, and was killed.
     #[doc(hidden)]
     pub fn end(self) -> Boxed<'static, std::io::Result<()>> {
         self.running.end()
     }
 }
 
-impl std::fmt::Debug for Transport {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Transport").finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] Transport, "Transport", self);

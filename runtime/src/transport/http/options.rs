@@ -6,6 +6,7 @@ use std::time::Duration;
 use mcp_revisions_sansio::driver::params::Learned;
 use mcp_wire::Json;
 
+use super::card::PublicUrl;
 use super::guard::ResourceGuard;
 use super::inner::Budgets;
 use super::metrics::Metrics;
@@ -16,6 +17,7 @@ const KNOWN_BYTES: usize = 1 << 20;
 
 /// The options of a service over HTTP.
 #[derive(Clone)]
+#[must_use]
 pub struct Options {
     pub(super) origins: Vec<String>,
     /// Those that are served beside the loopback ones; `None` if every one is.
@@ -55,6 +57,8 @@ pub struct Options {
     /// Returns the group of a tool; `None` if all tools are one.
     pub(super) tool_groups: Option<Arc<ToolGroups>>,
     pub(super) guard: Option<Arc<ResourceGuard>>,
+    /// The URL of the endpoint whose card is published.
+    pub(super) card: Option<PublicUrl>,
 }
 
 /// Returns the text for operators about a service that takes calls.
@@ -75,15 +79,7 @@ pub(super) enum ParamCheck {
     Off,
 }
 
-impl std::fmt::Debug for Options {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Options")
-            .field("origins", &self.origins)
-            .field("hosts", &self.hosts)
-            .field("sessions", &self.sessions)
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] Options, "Options", self, "origins": self.origins, "hosts": self.hosts, "sessions": self.sessions);
 
 impl Default for Options {
     fn default() -> Self {
@@ -116,19 +112,18 @@ impl Default for Options {
             params: ParamCheck::ByList,
             tool_groups: None,
             guard: None,
+            card: None,
         }
     }
 }
 
 impl Options {
     /// Creates options that allow only loopback names, with sessions for handshake revisions, kept for an hour after the last message.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Allows one more origin, such as `https://app.example.com`.
-    #[must_use]
     pub fn allow_origin(mut self, origin: impl Into<String>) -> Self {
         self.origins.push(origin.into());
         self
@@ -136,14 +131,12 @@ impl Options {
 
     /// Serves one more name of this server, such as `mcp.example.com` or `mcp.example.com:8443`; without a port it is
     /// served on every port.
-    #[must_use]
     pub fn allow_host(mut self, host: impl Into<String>) -> Self {
         self.hosts.get_or_insert_default().push(host.into());
         self
     }
 
     /// Allows every `Host`: for a server behind a proxy that checks it.
-    #[must_use]
     pub fn with_any_host(mut self) -> Self {
         self.hosts = None;
         self
@@ -151,14 +144,12 @@ impl Options {
 
     /// Answers pages of the origins of [`allow_origin`](Self::allow_origin) that ask whether they may send (CORS), and lets
     /// them read the answers. A loopback origin has to be named there, too.
-    #[must_use]
     pub fn with_cors(mut self) -> Self {
         self.cors = true;
         self
     }
 
     /// Sets how long the head and the body of a request may take; 30 and 60 seconds by default.
-    #[must_use]
     pub fn with_read_timeouts(mut self, head: Duration, body: Duration) -> Self {
         (self.head_time, self.body_time) = (head, body);
         self
@@ -166,7 +157,6 @@ impl Options {
 
     /// Sets how long [`serve`](super::serve) waits for a client that reads nothing of its answer before it closes the connection;
     /// 30 seconds by default.
-    #[must_use]
     pub fn with_write_timeout(mut self, time: Duration) -> Self {
         self.write_time = time;
         self
@@ -178,7 +168,6 @@ impl Options {
     ///
     /// A client is a [`Principal`](super::Principal), else a [`PeerAddress`](super::PeerAddress). Requests that wait for their client's input do not count: they
     /// may take up a quarter as much, all together, with the same shares.
-    #[must_use]
     pub fn with_body_bytes(mut self, bytes: usize) -> Self {
         self.body_bytes = bytes;
         self
@@ -186,7 +175,6 @@ impl Options {
 
     /// Sets how many bytes of answers all clients together may leave unread; 256 MiB by default, of which each client may
     /// leave a quarter. A longer answer becomes an error.
-    #[must_use]
     pub fn with_unread_bytes(mut self, bytes: usize) -> Self {
         self.unread_bytes = bytes;
         self
@@ -194,7 +182,6 @@ impl Options {
 
     /// Lets all services with clones of these options share one set of budgets: those of the bytes of requests and of answers,
     /// and of suspended requests. By default each service has its own. Call it last: the first of the services sets the sizes.
-    #[must_use]
     pub fn with_shared_budgets(mut self) -> Self {
         self.budgets = Some(Arc::default());
         self
@@ -203,7 +190,6 @@ impl Options {
     /// Sets how many connections [`serve`](super::serve) keeps open from one address; a quarter of all by default. Raise it where a
     /// proxy has one address for all its clients. Where an address has as many, its longest idle connection makes room, one
     /// without a call; a stream that waits for changes is not a call. Without one, the new connection gets status 503.
-    #[must_use]
     pub fn with_connections_per_address(mut self, connections: usize) -> Self {
         self.connections_per_address = Some(connections);
         self
@@ -211,7 +197,6 @@ impl Options {
 
     /// Sets how many connections [`serve`](super::serve) keeps open at a time; 10,000 by default. Where all are taken, the address that has
     /// most idle ones loses the longest idle one; without one, the new connection waits.
-    #[must_use]
     pub fn with_connections(mut self, connections: usize) -> Self {
         self.connections = connections;
         self
@@ -219,7 +204,6 @@ impl Options {
 
     /// Sets the interval of keep-alive comments on event streams without messages; 15 seconds by default, zero disables
     /// them.
-    #[must_use]
     pub fn with_keep_alive(mut self, every: Duration) -> Self {
         self.keep_alive = every;
         self
@@ -232,14 +216,12 @@ impl Options {
     /// [key](crate::sansio::Server::with_request_state_key). Requests of a session are handled by the replica that runs it; of the
     /// extensions that a layer has inserted, only [`Principal`](super::Principal), [`PeerAddress`](super::PeerAddress) and
     /// [`TokenClaims`](super::TokenClaims) go there with them.
-    #[must_use]
     pub fn with_backplane(mut self, backplane: impl Backplane) -> Self {
         self.backplane = Some(Arc::new(backplane));
         self
     }
 
     /// Keeps no events: a client cannot resume a stream.
-    #[must_use]
     pub fn without_events(mut self) -> Self {
         self.resumes = false;
         self
@@ -247,21 +229,18 @@ impl Options {
 
     /// Ends a session with the replica that runs it, instead of moving it to another one: for handlers that keep state of a
     /// session in their process.
-    #[must_use]
     pub fn without_takeover(mut self) -> Self {
         self.can_move = false;
         self
     }
 
     /// Sets how long a client waits before it resumes a stream; 1 second by default.
-    #[must_use]
     pub fn with_retry(mut self, after: Duration) -> Self {
         self.retry = after;
         self
     }
 
     /// Serves the health of the service at this path, such as `/healthz`: status 200, or 503 once it is closing.
-    #[must_use]
     pub fn with_health(mut self, path: impl Into<String>) -> Self {
         self.health = Some(path.into());
         self
@@ -269,7 +248,6 @@ impl Options {
 
     /// Adds a text to the [health](Self::with_health) of a service that takes calls, such as a part of it that cannot be used. It
     /// is left out for hosts and origins that are not allowed, and behind a guard.
-    #[must_use]
     pub fn with_health_report(
         mut self,
         report: impl Fn() -> String + Send + Sync + 'static,
@@ -281,7 +259,6 @@ impl Options {
     /// Serves the readiness for a balancer at this path, such as `/readyz`: status 200, or 503 once the service is a
     /// [lame duck](Self::with_lame_duck). While the [backplane](Self::with_backplane) cannot be used, it is 503 if
     /// only revisions with sessions are served, and 200 if other clients can be served.
-    #[must_use]
     pub fn with_readiness(mut self, path: impl Into<String>) -> Self {
         self.readiness = Some(path.into());
         self
@@ -290,7 +267,6 @@ impl Options {
     /// Serves metrics at this path, such as `/metrics`: the text that `render` returns, as that of an exporter for Prometheus.
     /// Hosts and origins are checked as for messages; there is no authentication. With feature `metrics`, the service
     /// records its calls by the crate `metrics`.
-    #[must_use]
     pub fn with_metrics(
         mut self,
         path: impl Into<String>,
@@ -303,7 +279,6 @@ impl Options {
     /// Sets how long [`serve_until`](super::serve_until) and [`serve_layered`](super::serve_layered) take calls after their stop signal, while the
     /// [readiness](Self::with_readiness) is 503; no time by default. Set it to the time that the balancer needs to notice: the
     /// interval of its checks times the number of failures that it waits for, and a second.
-    #[must_use]
     pub fn with_lame_duck(mut self, time: Duration) -> Self {
         self.lame_duck = time;
         self
@@ -326,7 +301,6 @@ impl Options {
     ///
     /// Give the path as clients see it. If a proxy or a router in front removes a prefix, the rest is matched from its end:
     /// `/tools/sse` also serves requests for `/sse`.
-    #[must_use]
     pub fn with_http_sse(mut self, path: impl Into<String>) -> Self {
         let path = path.into();
         self.http_sse = Some(if path.starts_with('/') {
@@ -341,21 +315,18 @@ impl Options {
     /// [`with_readiness`](Self::with_readiness), [`with_metrics`](Self::with_metrics) and
     /// [`with_http_sse`](Self::with_http_sse), and the metadata of a resource guard; requests for another path get
     /// status 404. Without it every path is served.
-    #[must_use]
     pub fn with_path(mut self, path: impl Into<String>) -> Self {
         self.path = Some(path.into());
         self
     }
 
     /// Disables sessions: requests of handshake revisions are handled statelessly, and `initialize` is not remembered.
-    #[must_use]
     pub fn without_sessions(mut self) -> Self {
         self.sessions = false;
         self
     }
 
     /// Sets how long a session without messages is kept; 1 hour by default.
-    #[must_use]
     pub fn with_idle_timeout(mut self, idle: Duration) -> Self {
         self.idle = idle;
         self
@@ -369,7 +340,6 @@ impl Options {
     /// caller, with its headers, all pages, and again after 60 seconds. The call waits for it, for 10 seconds at most.
     /// [`Counters`](super::Counters) leave it out. Switch the check off if that costs too much and no proxy on the way decides by these
     /// headers.
-    #[must_use]
     pub fn without_param_check(mut self) -> Self {
         self.params = ParamCheck::Off;
         self
@@ -377,7 +347,6 @@ impl Options {
 
     /// Sets the groups of tools: the check of a call lists the tools of its group, which a [`ListedTool`](super::ListedTool) names.
     #[doc(hidden)]
-    #[must_use]
     pub fn with_tool_groups(
         mut self,
         group: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
@@ -389,7 +358,6 @@ impl Options {
     /// Requires an access token of requests, as the guard says, and serves the metadata by which clients find out where to
     /// sign in. Those of [`with_health`](Self::with_health), [`with_readiness`](Self::with_readiness) and
     /// [`with_metrics`](Self::with_metrics) need none. There is no guard without this.
-    #[must_use]
     pub fn with_guard(mut self, guard: ResourceGuard) -> Self {
         self.guard = Some(Arc::new(guard));
         self

@@ -31,13 +31,7 @@ pub struct Service {
     inner: Arc<ServiceShared>,
 }
 
-impl std::fmt::Debug for Service {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Service")
-            .field("options", &self.inner.options)
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] Service, "Service", self, "options": self.inner.options);
 
 impl Service {
     /// Creates a service with default options, which allow only loopback names.
@@ -175,6 +169,9 @@ impl ServiceShared {
             return metrics;
         }
         if let Some(document) = self.options.guard_document(&head) {
+            return document;
+        }
+        if let Some(document) = self.card_document(&head).await {
             return document;
         }
         if let Err(why) = self.options.admits(&head) {
@@ -351,10 +348,8 @@ impl ServiceShared {
         Err(refused.into())
     }
 
-    /// Returns whether GET and DELETE mean anything: not to a server without sessions, and not in a revision without them.
-    ///
-    /// # Errors
-    /// The answer to a header that names a protocol version which is not served.
+    /// Returns whether GET and DELETE mean anything: not to a server without sessions, and not in a revision without them. The
+    /// error is the answer to a header that names a protocol version which is not served.
     pub(super) fn has_session_operations(&self, headers: &HeaderMap) -> Result<bool, Box<Refusal>> {
         let named = text(headers, headers::PROTOCOL_VERSION);
         if self.options.sessions {

@@ -22,10 +22,7 @@ pub(super) struct StandardInput {
 }
 
 impl StandardInput {
-    /// Starts to read. Only the first caller in a process gets all of its input.
-    ///
-    /// # Errors
-    /// A thread that cannot be started.
+    /// Starts to read. Only the first caller in a process gets all of its input. Fails for a thread that cannot be started.
     pub(super) fn new() -> io::Result<Self> {
         // One chunk waits and one is read: the reader is never further ahead.
         let (sender, chunks) = mpsc::channel(1);

@@ -20,10 +20,7 @@ pub(super) struct StandardOutput {
 }
 
 impl StandardOutput {
-    /// Starts the thread that writes.
-    ///
-    /// # Errors
-    /// A thread that cannot be started.
+    /// Starts the thread that writes. Fails for a thread that cannot be started.
     pub(super) fn new() -> io::Result<Self> {
         let (chunks, queue) = mpsc::channel::<Chunk>();
         let write = move || {

@@ -55,7 +55,6 @@ impl<'t> Edits<'t> {
         }
     }
 
-    /// Makes the edits.
     pub(super) fn build(&self) -> EditedText {
         let mut built = EditedText {
             text: String::with_capacity(self.source.len()),
@@ -71,10 +70,7 @@ impl<'t> Edits<'t> {
         built.without_spare_commas()
     }
 
-    /// Adds edits of the text that was built last.
-    ///
-    /// # Errors
-    /// The fault of an edit that does not fit in.
+    /// Adds edits of the text that was built last. The error is the fault of an edit that does not fit in.
     pub(super) fn add(&mut self, built: &EditedText, edits: Vec<Edit>) -> Result<(), Fault> {
         let (mut inner, mut outer) = (Vec::new(), Vec::new());
         for edit in edits {
@@ -123,10 +119,7 @@ impl<'t> Edits<'t> {
         is_part.then_some((index, range))
     }
 
-    /// Returns the mends, in order.
-    ///
-    /// # Errors
-    /// The fault at which the pointers take more than [`MOST_BYTES`].
+    /// Returns the mends, in order. The error is the fault at which the pointers take more than [`MOST_BYTES`].
     pub(super) fn mends(&self) -> Result<Vec<Mend>, Fault> {
         let mut all: Vec<&Edit> = self.all.iter().collect();
         all.sort_by_key(|edit| edit.value);

@@ -27,10 +27,8 @@ pub(crate) struct UnionPlans {
     pub(crate) decisions: Vec<Decision>,
 }
 
-/// Works out the plans of all unions of a draft; what cannot be decided is opaque JSON, and is a decision.
-///
-/// # Errors
-/// Rules that do not hold.
+/// Works out the plans of all unions of a draft; what cannot be decided is opaque JSON, and is a decision. Fails for rules that
+/// do not hold.
 pub(crate) fn plans(
     model: &Model,
     scope: &Scope,

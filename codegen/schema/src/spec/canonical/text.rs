@@ -5,7 +5,6 @@ use serde_json::Value;
 use super::sorted;
 
 /// Writes a canonical schema, or any JSON: two spaces, keys sorted, lists of scalars on one line, a final newline.
-#[must_use]
 pub fn to_text(value: &Value) -> String {
     let mut text = String::new();
     write(value, "\n", &mut text);

@@ -18,7 +18,6 @@ pub struct Dangling {
 
 impl Dangling {
     /// Returns the pointer of the missing definition; `None` for a reference into one.
-    #[must_use]
     pub fn definition(&self) -> Option<String> {
         let pointer = of_fragment(self.reference.strip_prefix('#')?)?;
         let name = pointer.strip_prefix("/$defs/")?;

@@ -6,6 +6,7 @@
 mod base;
 mod dangling;
 mod rows;
+mod sign_in;
 mod statements;
 
 use crate::sorted::{SortedMap, SortedSet};
@@ -20,13 +21,14 @@ use super::methods::messages;
 use super::range::Order;
 use super::roles::lists;
 use super::rules::RuleFile;
-use super::{ERRATA, Revision, RevisionStage, Spec, SpecSources, canonical, revisions};
+use super::{ERRATA, Lifecycle, Revision, RevisionStage, Spec, SpecSources, canonical, revisions};
 use crate::pointer::escaped;
 use crate::{Error, Markdown};
 pub use base::{copied, on_for};
 pub use dangling::{Dangling, without_dangling};
 pub use mcp_wire::ExtensionStage;
 pub use rows::{ExtensionRows, StateRow, stage_named, stated_kind};
+pub use sign_in::SignInExtension;
 
 /// The folder of the extensions, below the spec directory.
 pub const FOLDER: &str = "extensions";
@@ -65,6 +67,8 @@ pub struct ExtensionSpec {
     pub reference: String,
     /// The definition of what peers declare under the identifier.
     pub settings: Option<String>,
+    /// The only lifecycle whose peers have it; `None` if all have.
+    pub lifecycle: Option<Lifecycle>,
     /// The sides between which its messages go.
     pub roles: Roles,
     /// Its messages, with what the schema does not say of them.
@@ -126,7 +130,6 @@ pub struct ExtensionMethod {
 
 impl ExtensionMethod {
     /// Returns the kind of the message.
-    #[must_use]
     pub fn kind(&self) -> MethodKind {
         self.kind
             .unwrap_or_else(|| super::roles::kind_of(&self.name))
@@ -263,6 +266,7 @@ impl ExtensionSpec {
             settings: (rows.settings.as_ref())
                 .map(|of| of.get_ref().clone())
                 .filter(defines),
+            lifecycle: rows.lifecycle,
             roles: rows.roles.clone(),
             later_core: rows.later_core(state, &methods, revisions),
             methods,
@@ -315,19 +319,16 @@ impl ExtensionSpec {
     }
 
     /// Returns the publication status; a schema that stands alone promises nothing.
-    #[must_use]
     pub fn status(&self) -> RevisionStage {
         self.status.unwrap_or(RevisionStage::Draft)
     }
 
     /// Returns whether a name means this state: its own, or the one with its id, `tasks@2026-07-28`.
-    #[must_use]
     pub fn is_called(&self, name: &str) -> bool {
         self.name == name || format!("{}@{}", self.folder, self.state) == name
     }
 
     /// Returns the file of its schema, below the spec directory.
-    #[must_use]
     pub fn schema_file(&self) -> String {
         schema_name(&self.folder, &self.state)
     }
@@ -335,7 +336,6 @@ impl ExtensionSpec {
     /// Returns the extension that a schema in canonical form is of: another state of one of the spec, or an unknown one
     /// on the released revision whose definitions it repeats. `None` for the schema of a whole revision, which lists its
     /// messages, and for one that repeats nothing.
-    #[must_use]
     pub fn of_schema(raw: &Value, spec: &Spec, name: &str) -> Option<Self> {
         if lists(raw) || messages(raw).next().is_none() {
             return None;
@@ -398,7 +398,6 @@ impl ExtensionSpec {
     }
 
     /// Returns the file of its own doc lines, below the spec directory.
-    #[must_use]
     pub fn docs_file(&self) -> String {
         format!("{FOLDER}/{}/docs.toml", self.folder)
     }

@@ -85,10 +85,7 @@ impl MethodRules {
     /// The name of the file below the spec directory.
     pub const FILE: &str = "methods.toml";
 
-    /// Reads the rules of a spec.
-    ///
-    /// # Errors
-    /// Each rule that matches nothing, contradicts the schema or repeats it.
+    /// Reads the rules of a spec. Fails for each rule that matches nothing, contradicts the schema or repeats it.
     pub fn read(spec: &Spec) -> Result<Self, Error> {
         Self::read_all(spec).map(|(rules, _)| rules)
     }
@@ -189,7 +186,6 @@ impl MethodRules {
     }
 
     /// Returns the rules with what an extension says of its own messages.
-    #[must_use]
     pub fn with(&self, extension: &ExtensionSpec) -> Self {
         let mut rules = self.clone();
         for method in &extension.methods {
@@ -213,14 +209,12 @@ impl MethodRules {
     }
 
     /// Returns the rule for a request of a revision.
-    #[must_use]
     pub fn result(&self, revision: &str, method: &str) -> Option<&ResultRule> {
         let mut rules = self.results.iter();
         rules.find(|rule| rule.method == method && rule.covers(revision))
     }
 
     /// Returns the rule for a request of a schema that is not a revision: the last of those whose results it defines.
-    #[must_use]
     pub fn result_among(
         &self,
         method: &str,
@@ -233,7 +227,6 @@ impl MethodRules {
     }
 
     /// Returns the area of a method: the source file that its types live in.
-    #[must_use]
     pub fn area<'a>(&'a self, method: &'a str) -> &'a str {
         let area = self.areas.get(method);
         area.map_or_else(|| default_area(method), String::as_str)

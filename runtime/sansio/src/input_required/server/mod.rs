@@ -59,10 +59,8 @@ pub(crate) fn known(method: &str) -> Option<&'static str> {
 }
 
 impl Server {
-    /// Returns the params of a question in the revision of the client that is asked.
-    ///
-    /// # Errors
-    /// A client that did not say that it can be asked, and a question that its revision does not have.
+    /// Returns the params of a question in the revision of the client that is asked. Fails for a client that did not say that
+    /// it can be asked, and a question that its revision does not have.
     fn question(&self, about: &About, method: &str, params: &Json) -> Result<Json, ErrorObject> {
         allowed(&about.caller, method, params)?;
         let carried =

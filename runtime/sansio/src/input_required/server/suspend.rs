@@ -291,10 +291,8 @@ impl Server {
         Some(write(&questions, &state, &self.translator, about.revision))
     }
 
-    /// Returns the params by which the handlers are called as if for the first time, after the retry of the client.
-    ///
-    /// # Errors
-    /// A client that declined.
+    /// Returns the params by which the handlers are called as if for the first time, after the retry of the client. Fails for a
+    /// client that declined.
     fn anew(&self, about: &About, params: &JsonObject) -> Result<Json, ErrorObject> {
         let responses: Map<Json> = params
             .get("inputResponses")

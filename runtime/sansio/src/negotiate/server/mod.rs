@@ -45,10 +45,8 @@ impl Connection<Server> {
 }
 
 impl Server {
-    /// Returns the client that `initialize` names, in the revision that its session speaks, and what was mended in it.
-    ///
-    /// # Errors
-    /// Returns the refusal of `initialize` if no session can be opened for it.
+    /// Returns the client that `initialize` names, in the revision that its session speaks, and what was mended in it. Returns
+    /// the refusal of `initialize` if no session can be opened for it.
     pub(crate) fn client_of_initialize(
         &self,
         message: &Peeked<'_>,
@@ -59,10 +57,7 @@ impl Server {
         Ok((caller, losses))
     }
 
-    /// Checks that a client says no more of itself than is kept.
-    ///
-    /// # Errors
-    /// Returns the refusal of its request if it does.
+    /// Checks that a client says no more of itself than is kept. Returns the refusal of its request if it does.
     pub(crate) fn check_introduction(&self, caller: &Caller) -> Result<(), Box<Refusal>> {
         let (bytes, limit) = (caller.bytes(), self.limits.max_client_info_bytes);
         if bytes > limit {

@@ -1,5 +1,6 @@
 //! A server's end of tasks: which of its calls become tasks, and what their clients get of them.
 
+pub mod driver;
 mod options;
 mod record;
 pub(crate) mod served;
@@ -17,9 +18,9 @@ use crate::server::{AppProfile, Server};
 use crate::translate::no_params;
 use crate::{Caller, Connection};
 
+pub use crate::time::{millis, now_ms};
 pub use options::{TaskOptions, TaskSupport};
 pub use record::{Task, TaskAnswer, TaskCount, TaskQuestion};
-pub use record::{millis, now_ms};
 pub use served::{StartingTask, TaskWanted};
 pub use store::bounds as store_bounds;
 pub use store::{MemoryTasks, Stored, TaskStore, TaskStoreError};
@@ -30,7 +31,6 @@ pub(crate) const TASK_IDS: &str = "taskIds";
 impl Server {
     /// Lets calls of tools become tasks: declares that to every client in the words of its revision. Tools of options
     /// that were set before stay.
-    #[must_use]
     pub fn with_tasks(mut self, mut tasks: TaskOptions) -> Self {
         if let Some(before) = self.tasks.options.take() {
             tasks.add_tools_of(&before);
@@ -48,7 +48,6 @@ impl Server {
     /// Any call may become a task: at once if its client asks for one, else when the application calls
     /// `Peer::start_task`. Its result is that of the call, so the application waits for its
     /// own task. Tools that only run as tasks are listed to clients without tasks as tools like any other.
-    #[must_use]
     pub fn with_own_tasks(self, tasks: TaskOptions) -> Self {
         let mut server = self.with_tasks(tasks);
         server.tasks.has_own = true;
@@ -132,10 +131,8 @@ impl Connection<Server> {
         })
     }
 
-    /// Returns the tasks whose notifications a client wants on the stream that it opens.
-    ///
-    /// # Errors
-    /// A client without the extension, too many tasks, and what is not a list of ids.
+    /// Returns the tasks whose notifications a client wants on the stream that it opens. Fails for a client without the
+    /// extension, too many tasks, and what is not a list of ids.
     pub(crate) fn tasks_followed(
         &self,
         message: &Peeked<'_>,
@@ -169,10 +166,8 @@ impl Connection<Server> {
         }
     }
 
-    /// Returns the task that a call may become.
-    ///
-    /// # Errors
-    /// A client that asks for the task of a tool without tasks, or for no task of a tool that runs no other way.
+    /// Returns the task that a call may become. Fails for a client that asks for the task of a tool without tasks, or for no
+    /// task of a tool that runs no other way.
     pub(crate) fn task_wanted(
         &self,
         message: &Peeked<'_>,

@@ -1,7 +1,6 @@
 //! The options of a server's tasks: the tools that make some, and the time that they are kept.
 
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,6 +30,7 @@ impl TaskSupport {
 
 /// The tasks of a server: which tools make some, where they are kept, and how long.
 #[derive(Clone)]
+#[must_use]
 pub struct TaskOptions {
     tools: HashMap<String, TaskSupport>,
     /// The other tools of the server; `None` if they are not known.
@@ -61,13 +61,11 @@ impl Default for TaskOptions {
 
 impl TaskOptions {
     /// Creates options without any tool.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Lets calls of a tool become tasks.
-    #[must_use]
     pub fn with_tool(mut self, name: impl Into<String>, support: TaskSupport) -> Self {
         self.tools.insert(name.into(), support);
         self
@@ -81,28 +79,24 @@ impl TaskOptions {
 
     /// Sets where tasks are kept [default: in the backplane that replicas share, otherwise in the memory of the process].
     /// Replicas that share a store serve each other's tasks.
-    #[must_use]
     pub fn with_store(mut self, store: Arc<dyn TaskStore>) -> Self {
         self.store = Some(store);
         self
     }
 
     /// Sets how long a task is kept from its creation where its client names no time [default: 1 hour].
-    #[must_use]
     pub fn with_ttl(mut self, ttl: Duration) -> Self {
         self.ttl = ttl;
         self
     }
 
     /// Sets how long a client may have a task kept [default: 24 hours].
-    #[must_use]
     pub fn with_max_ttl(mut self, most: Duration) -> Self {
         self.max_ttl = most;
         self
     }
 
     /// Sets how often a client is asked to look at a task [default: every second].
-    #[must_use]
     pub fn with_poll_interval(mut self, interval: Duration) -> Self {
         self.poll_interval = interval;
         self
@@ -111,7 +105,6 @@ impl TaskOptions {
     /// Sets the revisions whose core has the messages of the extension, so that their clients declare no extension
     /// [default: those whose schema has them].
     #[doc(hidden)]
-    #[must_use]
     pub fn with_extension_in_core(mut self, revisions: RevisionSet) -> Self {
         self.core_revisions = revisions;
         self
@@ -144,13 +137,8 @@ impl TaskOptions {
     }
 }
 
-/// Without the store.
-impl fmt::Debug for TaskOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TaskOptions")
-            .field("tools", &self.tools)
-            .field("ttl", &self.ttl)
-            .field("poll_interval", &self.poll_interval)
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] TaskOptions, "TaskOptions", self,
+    "tools": self.tools,
+    "ttl": self.ttl,
+    "poll_interval": self.poll_interval
+);

@@ -63,10 +63,7 @@ struct FolderWalk {
 }
 
 impl SkillFolder {
-    /// Reads the folder.
-    ///
-    /// # Errors
-    /// Returns the faults of the folder, each with help.
+    /// Reads the folder. Returns the faults of the folder, each with help.
     pub(super) fn read(folder: &Path) -> Result<Self, Vec<String>> {
         let place = folder.display();
         let root = fs::canonicalize(folder)

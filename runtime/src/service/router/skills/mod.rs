@@ -37,10 +37,7 @@ struct SkillIndex {
 }
 
 impl SkillIndex {
-    /// Adds the entry of one skill.
-    ///
-    /// # Errors
-    /// Returns the reason why clients would refuse it.
+    /// Adds the entry of one skill. Returns the reason why clients would refuse it.
     fn add_entry(&mut self, skill: &FolderSkill, files: &[FolderFile]) -> Result<(), String> {
         let place = skill.place.display();
         let within = |file: &&FolderFile| file.uri.starts_with(&skill.directory);
@@ -236,9 +233,8 @@ impl Router {
     /// ```
     ///
     /// [Specification](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/beta/skills.mdx)
-    #[must_use]
     pub fn skills(mut self, folder: impl AsRef<Path>) -> Self {
-        if !self.methods.is_empty() {
+        if self.has_methods(ext::METHODS) {
             let problem = "`skills` is called twice: serve one folder that has all skills in it";
             self.problems.push(problem.to_owned());
             return self;

@@ -37,10 +37,8 @@ where
     HttpResponseBody(body.map_err(Into::into).boxed_unsync())
 }
 
-/// Returns a whole body, if it is not longer than it may be.
-///
-/// # Errors
-/// A body that is longer ([`http_body_util::LengthLimitError`]), or breaks off.
+/// Returns a whole body, if it is not longer than it may be. Fails for a body that is longer
+/// ([`http_body_util::LengthLimitError`]), or breaks off.
 pub(super) async fn whole(body: HttpResponseBody, limit: usize) -> Result<Bytes, BoxError> {
     let body = Limited::new(body, limit.saturating_add(1))
         .collect()

@@ -109,10 +109,7 @@ pub(super) async fn run(
     }
 }
 
-/// Returns a body, unless it is in another charset than that of JSON.
-///
-/// # Errors
-/// Returns the charset that the response names.
+/// Returns a body, unless it is in another charset than that of JSON. Returns the charset that the response names.
 fn utf8(body: Bytes, charset: Option<&str>) -> Result<Bytes, String> {
     match charset {
         Some(charset) if std::str::from_utf8(&body).is_err() => Err(format!(

@@ -75,10 +75,8 @@ impl OnlyStream {
         }
     }
 
-    /// Opens the stream, if the server has one; what the session is called then.
-    ///
-    /// # Errors
-    /// A server that sends its clients to another origin.
+    /// Opens the stream, if the server has one; what the session is called then. Fails for a server that sends its clients to
+    /// another origin.
     pub(super) async fn open(
         self: &Arc<Self>,
         requests: &Arc<HttpRequests>,

@@ -397,10 +397,7 @@ impl HttpRequests {
 /// The only coding of a body that is asked for and read.
 const IDENTITY: &str = "identity";
 
-/// Returns a response whose body can be read as it is.
-///
-/// # Errors
-/// A body in a coding that was not asked for.
+/// Returns a response whose body can be read as it is. Fails for a body in a coding that was not asked for.
 fn plain(response: Response<HttpResponseBody>) -> Result<Response<HttpResponseBody>, String> {
     let coding = super::body::header(&response, CONTENT_ENCODING.as_str());
     let is_plain = |one: &str| one.is_empty() || one.eq_ignore_ascii_case(IDENTITY);

@@ -33,10 +33,8 @@ impl Trust {
     /// Says that `https` can be spoken.
     pub(super) const HAS_TLS: bool = true;
 
-    /// Returns the trust in the certificates of the file that `SSL_CERT_FILE` names, besides those of web browsers.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be read, or has no certificate.
+    /// Returns the trust in the certificates of the file that `SSL_CERT_FILE` names, besides those of web browsers. Returns an
+    /// error if the file cannot be read, or has no certificate.
     pub(super) fn from_env() -> Result<Self, Error> {
         let mut trust = Self::default();
         let path = std::env::var_os("SSL_CERT_FILE").filter(|path| !path.is_empty());
@@ -47,10 +45,7 @@ impl Trust {
         Ok(trust)
     }
 
-    /// Trusts the certificates of a file in PEM, too.
-    ///
-    /// # Errors
-    /// Returns an error if there are none.
+    /// Trusts the certificates of a file in PEM, too. Returns an error if there are none.
     pub(super) fn add_file(&mut self, path: &Path) -> Result<(), Error> {
         let read = std::fs::read(path).map_err(|error| error.to_string());
         let found = read
@@ -88,10 +83,7 @@ fn roots(certificates: &[CertificateDer<'static>]) -> RootCertStore {
     roots
 }
 
-/// Reads certificates in PEM.
-///
-/// # Errors
-/// Returns an error if there are none.
+/// Reads certificates in PEM. Returns an error if there are none.
 fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {
     let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
     match all {
@@ -155,11 +147,8 @@ impl Proxies {
 }
 
 impl ProxyVariables {
-    /// Returns the proxy of a URL, if it has one.
-    ///
-    /// # Errors
-    /// Returns an error if the value that names the proxy is not a URL with a host. The error does not show the value, which may
-    /// have a password.
+    /// Returns the proxy of a URL, if it has one. Returns an error if the value that names the proxy is not a URL with a host.
+    /// The error does not show the value, which may have a password.
     fn intercept(&self, url: &Uri) -> Result<Option<Intercept>, String> {
         let matcher = |none: String| {
             let builder = Matcher::builder().all(self.all.clone());
@@ -216,8 +205,6 @@ impl Http {
     }
 
     /// Returns the host and port of the proxy that the environment names for this server, for a program that examines servers.
-    ///
-    /// # Errors
     /// Returns an error if the value that names the proxy is not a URL.
     #[doc(hidden)]
     pub fn proxy(&self) -> Result<Option<String>, String> {
@@ -237,7 +224,6 @@ impl Http {
     }
 
     /// Sets the TLS configuration for `https`, such as other root certificates; by default those of web browsers.
-    #[must_use]
     pub fn with_tls(mut self, config: ClientConfig) -> Self {
         self.trust.config = Some(config);
         self

@@ -19,15 +19,11 @@ impl NoTls {
     /// Unset, since `https` cannot be spoken.
     pub(super) const HAS_TLS: bool = false;
 
-    /// Returns the trust in no certificate.
-    ///
-    /// # Errors
-    /// Returns no error.
+    /// Returns the trust in no certificate. Returns no error.
     pub(super) fn from_env() -> Result<Self, Error> {
         Ok(Self {})
     }
 
-    /// Returns the connector as it is.
     pub(super) fn connector<C>(&self, dialer: C) -> TlsConnector<C> {
         dialer
     }

@@ -2,10 +2,9 @@
 
 mod claims;
 mod refusal;
-mod resource;
+pub(super) mod resource;
 mod scopes;
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -63,6 +62,7 @@ type Grants = dyn Fn(&[String], &str) -> bool + Send + Sync;
 /// # Ok(())
 /// # }
 /// ```
+#[must_use]
 pub struct ResourceGuard {
     resource: ProtectedResource,
     verify: Box<Verify>,
@@ -93,7 +93,6 @@ impl ResourceGuard {
 
     /// Sets the scopes that each request needs [default: none]. Challenges name them; a request whose token lacks one gets
     /// status 403.
-    #[must_use]
     pub fn with_required_scopes<S: Into<String>>(
         mut self,
         scopes: impl IntoIterator<Item = S>,
@@ -104,7 +103,6 @@ impl ResourceGuard {
 
     /// Sets the rule by which the scopes of a token grant a scope [default: it is one of them]: for scopes that imply others, such
     /// as `files:write` for `files:read`.
-    #[must_use]
     pub fn with_scope_rule(
         mut self,
         grants: impl Fn(&[String], &str) -> bool + Send + Sync + 'static,
@@ -116,7 +114,6 @@ impl ResourceGuard {
     /// Takes a token without `sub` and `username` as the own one of its client [default: only if its claims name the grant, by
     /// `grant_type`, `gty` or `idtyp`]. Do so only if the authorization server names the person in each other token: people who share a
     /// client are one principal otherwise.
-    #[must_use]
     pub fn with_client_tokens(mut self) -> Self {
         self.takes_clients = true;
         self
@@ -125,7 +122,6 @@ impl ResourceGuard {
     /// Serves the metadata of the authorization server at the root of the origin, too, for clients of 2025-03-26, which look
     /// for them there. `document` is that of the authorization server's own
     /// `/.well-known/oauth-authorization-server`. It is off by default.
-    #[must_use]
     pub fn with_server_metadata(mut self, document: Json) -> Self {
         self.server_metadata = Some(document);
         self
@@ -248,19 +244,9 @@ impl ResourceGuard {
     }
 }
 
-impl fmt::Debug for ResourceGuard {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ResourceGuard")
-            .field("resource", &self.resource)
-            .field("required", &self.required)
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] ResourceGuard, "ResourceGuard", self, "resource": self.resource, "required": self.required);
 
-/// Returns the token of a request.
-///
-/// # Errors
-/// Returns the reason why the request is not valid; `None` if it has no token.
+/// Returns the token of a request. Returns the reason why the request is not valid; `None` if it has no token.
 fn token(head: &Parts) -> Result<String, Option<&'static str>> {
     let query = head.uri.query().unwrap_or_default();
     if query.split('&').any(|one| one.starts_with("access_token=")) {
@@ -303,11 +289,8 @@ impl Options {
     }
 
     /// Checks the access token of a request, if the service has a guard: for a service that does something before
-    /// [`Service`](super::Service) sees the request, which takes one that has [`TokenClaims`] as checked.
-    /// Cancel safe.
-    ///
-    /// # Errors
-    /// Returns the response to a request that is refused.
+    /// [`Service`](super::Service) sees the request, which takes one that has [`TokenClaims`] as checked. Cancel safe. Returns
+    /// the response to a request that is refused.
     #[doc(hidden)]
     pub async fn authorize(&self, head: &mut Parts) -> Result<(), Box<Response<Body>>> {
         let Some(guard) = &self.guard else {

@@ -15,6 +15,7 @@ const OFFLINE_ACCESS: &str = "offline_access";
 /// A server as a protected resource: its URL, its authorization servers, its scopes
 /// ([authorization](https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#protected-resource-metadata-discovery-requirements)).
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct ProtectedResource {
     url: String,
     path: String,
@@ -38,7 +39,7 @@ pub struct InvalidResource {
 }
 
 /// Returns the parts of a URL that is allowed.
-fn parts(whose: &'static str, url: &str) -> Result<Uri, InvalidResource> {
+pub(in super::super) fn parts(whose: &'static str, url: &str) -> Result<Uri, InvalidResource> {
     let invalid = || InvalidResource {
         whose,
         url: url.to_owned(),
@@ -103,7 +104,6 @@ impl ProtectedResource {
 
     /// Accepts tokens of this audience, too [default: only the URL of the resource]: for authorization servers that know the
     /// resource by an identifier of their own, such as `api://1b2c3d`.
-    #[must_use]
     pub fn with_audience(mut self, audience: impl Into<String>) -> Self {
         self.audiences.push(audience.into());
         self
@@ -111,7 +111,6 @@ impl ProtectedResource {
 
     /// Accepts tokens that name no audience, too: for authorization servers that issue tokens for this resource only. Those of another
     /// audience stay refused.
-    #[must_use]
     pub fn without_audience(mut self) -> Self {
         self.takes_no_audience = true;
         self
@@ -119,7 +118,6 @@ impl ProtectedResource {
 
     /// Sets the scopes that the metadata list (`scopes_supported`) [default: none, and clients request those of challenges].
     /// `offline_access` is not listed: the specification keeps it out of these metadata.
-    #[must_use]
     pub fn with_scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         let all = scopes.into_iter().map(Into::into);
         self.scopes = all.filter(|scope| scope != OFFLINE_ACCESS).collect();
@@ -127,7 +125,6 @@ impl ProtectedResource {
     }
 
     /// Adds another member of the metadata, such as `resource_name` or `resource_documentation`.
-    #[must_use]
     pub fn with_metadata(
         mut self,
         name: impl Into<String>,

@@ -46,7 +46,6 @@ pub(in crate::transport::http) struct Replica {
     pub(super) is_over: watch::Sender<bool>,
 }
 
-/// A request that was passed on.
 pub(super) struct PassedRequest {
     pub(super) home: String,
     pub(super) parts: mpsc::UnboundedSender<ResponsePart>,
@@ -100,10 +99,8 @@ impl Replica {
         self.backplane.available().is_ok() && !*self.is_doubtful.borrow()
     }
 
-    /// Waits until it is settled which sessions run here: a connection that is cut may be back soon.
-    ///
-    /// # Errors
-    /// The reason why it is not settled.
+    /// Waits until it is settled which sessions run here: a connection that is cut may be back soon. The error is the reason
+    /// why it is not settled.
     pub(super) async fn settled(&self) -> Result<(), Unavailable> {
         let settled = async {
             while self.backplane.available().is_err() {

@@ -256,10 +256,7 @@ fn headers_in(json: &Json) -> Option<HeaderMap> {
 }
 
 impl ReplicaFrame {
-    /// Reads a message; `None` if it is not a frame.
-    ///
-    /// # Errors
-    /// A frame of another build that cannot be read.
+    /// Reads a message; `None` if it is not a frame. Fails for a frame of another build that cannot be read.
     pub(super) fn read(message: &[u8]) -> Option<Result<Self, UnreadableFrame>> {
         let (&MARK, message) = message.split_first()? else {
             return None;
@@ -292,7 +289,6 @@ impl ReplicaFrame {
     }
 }
 
-/// Reads the content of a frame.
 fn content(kind: &str, members: &Map<Json>, rest: &[u8]) -> Option<FrameContent> {
     let text = |name: &str| Some(members.get(name)?.as_str()?.into_owned());
     let piece = || {
