@@ -185,3 +185,29 @@ pub(super) fn begin() -> anyhow::Result<impl Fn() -> String + Send + Sync + Clon
         .context("--metrics")?;
     Ok(move || lock(&recorder.0).render())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_escaped_and_durations_counted_up_to_each_bound() {
+        let mut metrics = MetricsRegistry::default();
+        let key = Key::from_parts("mcp_made_total", &[("a.b", "\"\\\n")][..]);
+        series(&mut metrics.counters, &key).fetch_add(2, Ordering::Relaxed);
+        for seconds in [0.01, 0.011, 400.0] {
+            series(&mut metrics.durations, &Key::from_name("mcp.took")).record(seconds);
+        }
+        let text = metrics.render();
+        for line in [
+            r#"mcp_made_total{a_b="\"\\\n"} 2"#,
+            "mcp_took_seconds_count 3",
+            r#"mcp_took_seconds_bucket{le="0.01"} 1"#,
+            r#"mcp_took_seconds_bucket{le="0.02"} 2"#,
+            r#"mcp_took_seconds_bucket{le="300.0"} 2"#,
+            r#"mcp_took_seconds_bucket{le="+Inf"} 3"#,
+        ] {
+            assert!(text.lines().any(|one| one == line), "{line}\n{text}");
+        }
+    }
+}
