@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_core::Stream;
 use mcp_revisions_core::errors::{FORBIDDEN, NOT_FOUND, UNSUPPORTED, shortened};
@@ -199,6 +199,7 @@ impl Client {
             params,
             missed: Arc::default(),
             sender,
+            updates: 0,
             has_begun: false,
             has_ended: false,
         };
@@ -231,6 +232,8 @@ struct Subscription {
     /// Set if a notification was lost, since the replies were not read in time.
     missed: Arc<AtomicBool>,
     sender: QueueSender<QueuedUpdate>,
+    /// Number of updates that were queued.
+    updates: u64,
     /// Set once the server has confirmed it.
     has_begun: bool,
     /// Set once the server has ended it.
@@ -247,6 +250,7 @@ impl Subscription {
     /// Queues an update, once there is room, and moves on to the position behind it.
     async fn queue(&mut self, update: Option<EventUpdate>, cursor: Option<String>) {
         self.params.cursor = Some(cursor.clone());
+        self.updates += u64::from(update.is_some());
         self.sender.send(QueuedUpdate { update, cursor }).await;
     }
 
@@ -292,21 +296,27 @@ impl Subscription {
         let is_pushed = matches!(first, FirstReply::Stream(_));
         let mut reply = Ok(first);
         loop {
+            // The time until the next poll; `None` for a stream that has broken.
             let followed = match reply {
                 Ok(FirstReply::Stream(replies)) => {
-                    pause = FIRST_PAUSE;
-                    self.follow(replies).await.map(|()| FIRST_PAUSE)
+                    let (began, before) = (Instant::now(), self.updates);
+                    let followed = self.follow(replies).await;
+                    // A server that ends each stream at once is asked less and less often.
+                    if self.updates > before || began.elapsed() >= LONGEST_PAUSE {
+                        pause = FIRST_PAUSE;
+                    }
+                    followed.map(|()| None)
                 }
                 Ok(FirstReply::Batch(batch)) => {
                     pause = FIRST_PAUSE;
-                    Ok(self.deliver(*batch).await)
+                    Ok(Some(self.deliver(*batch).await))
                 }
                 Err(why) => Err(why),
             };
             let wait = match followed {
-                Ok(wait) => wait,
+                Ok(Some(wait)) => wait,
                 Err(why) if self.has_ended || is_final(&why) => return why,
-                Err(_) => {
+                Ok(None) | Err(_) => {
                     let wait = pause;
                     pause = (pause * 2).min(LONGEST_PAUSE);
                     wait
