@@ -13,6 +13,9 @@ pub use mcp_ext_apps as apps;
 #[cfg(feature = "ext-events")]
 #[doc(inline)]
 pub use mcp_ext_events as events;
+#[cfg(feature = "ext-server-card")]
+#[doc(inline)]
+pub use mcp_ext_server_card as server_card;
 #[cfg(feature = "ext-skills")]
 #[doc(inline)]
 pub use mcp_ext_skills as skills;
@@ -99,6 +102,24 @@ impl Extension {
             methods: mcp_ext_events::METHODS,
             types: mcp_ext_events::TYPES,
             results: mcp_ext_events::RESULTS,
+            core: None,
+            later_core: None,
+        },
+        #[cfg(feature = "ext-server-card")]
+        Self {
+            name: "server-card",
+            state: "v1",
+            status: Status::Released,
+            stage: Some(ExtensionStage::Beta),
+            stage_since: None,
+            is_latest: true,
+            lifecycle: None,
+            roles: ["client", "server"],
+            identifier: mcp_ext_server_card::IDENTIFIER,
+            revision: Revision::V2026_07_28,
+            methods: mcp_ext_server_card::METHODS,
+            types: mcp_ext_server_card::TYPES,
+            results: mcp_ext_server_card::RESULTS,
             core: None,
             later_core: None,
         },

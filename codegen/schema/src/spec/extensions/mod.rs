@@ -6,6 +6,7 @@
 mod base;
 mod dangling;
 mod rows;
+mod sign_in;
 mod statements;
 
 use crate::sorted::{SortedMap, SortedSet};
@@ -27,6 +28,7 @@ pub use base::{copied, on_for};
 pub use dangling::{Dangling, without_dangling};
 pub use mcp_wire::ExtensionStage;
 pub use rows::{ExtensionRows, StateRow, stage_named, stated_kind};
+pub use sign_in::SignInExtension;
 
 /// The folder of the extensions, below the spec directory.
 pub const FOLDER: &str = "extensions";
