@@ -30,7 +30,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 const TAKES_UP: Duration = Duration::from_secs(10);
 /// Time after which a stream without a notification counts as dead: servers send one every 30 seconds.
 const SILENCE: Duration = Duration::from_secs(65);
-/// The shortest and the longest time between two polls, whatever the server wants.
+/// The shortest and the longest time between two polls.
 const POLLS: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(3600));
 /// The time between two polls if the server names none.
 const POLL: Duration = Duration::from_secs(10);
@@ -41,7 +41,7 @@ const POLL: Duration = Duration::from_secs(10);
 pub enum EventUpdate {
     /// Something happened. Its data are not to be trusted more than the result of a tool.
     Event(ext::EventOccurrence),
-    /// Events may have been skipped: what they would have told has to be asked for.
+    /// Events may have been skipped: their content has to be requested otherwise.
     Skipped,
     /// The server could not look for events, and tries again.
     Failing(ErrorObject),
