@@ -111,7 +111,8 @@ fn behind(cursor: impl ToString) -> ext::StreamEventsRequestParams {
 
 /// Takes the next update, and returns the number of its event.
 async fn number(stream: &mut EventStream) -> u64 {
-    match stream.next().await {
+    let next = tokio::time::timeout(Duration::from_secs(20), stream.next()).await;
+    match next.unwrap() {
         Some(EventUpdate::Event(event)) => {
             let data: Value = Json::of(&event.data).parse().unwrap();
             let number = data["number"].as_u64().unwrap();
