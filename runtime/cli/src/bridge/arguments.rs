@@ -105,6 +105,13 @@ pub(crate) struct Arguments {
     /// Requests with an origin of localhost are always accepted. Name such an origin to let its pages read the responses.
     #[arg(long, help_heading = LISTENER, value_name = "ORIGIN", value_parser = origin)]
     pub(super) allow_origin: Vec<String>,
+    /// Publish a server card of each server, and a catalog of them, for clients that reach the HTTP listener at this URL
+    ///
+    /// The card is at /server-card below the URL, and the catalog at /.well-known/ai-catalog.json. Everybody may read them, also
+    /// behind --guard. A server whose card is read first is started for that. With --config and without --combine, give the
+    /// parent of the URLs, such as `https://mcp.example.com/`.
+    #[arg(long, help_heading = LISTENER, value_name = "URL")]
+    pub(super) server_card: Option<String>,
     /// Serve HTTP+SSE, the transport of 2024-11-05, at this path of an HTTP listener, such as `/sse`
     #[arg(long, help_heading = LISTENER, value_name = "PATH", value_parser = path)]
     pub(super) http_sse: Option<String>,

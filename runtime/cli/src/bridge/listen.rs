@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use anyhow::Context as _;
 use mcp_bridge::Bridge;
 use mcp_revisions::http;
 use mcp_revisions::service::client::unix_socket;
@@ -136,6 +137,14 @@ pub(super) fn options(
     };
     let options = match arguments.guard.guard(&arguments.reach.sign_in)? {
         Some((guard, host)) => options.with_guard(guard).allow_host(host),
+        None => options,
+    };
+    let options = match &arguments.server_card {
+        Some(url) => {
+            let host = url.split('/').nth(2).unwrap_or_default();
+            let options = options.with_server_card(url).context("--server-card")?;
+            options.allow_host(host)
+        }
         None => options,
     };
     let options = match &arguments.http_sse {

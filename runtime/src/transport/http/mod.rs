@@ -37,6 +37,7 @@ mod agreement;
 mod answers;
 mod body;
 mod bound;
+mod card;
 mod connections;
 mod counters;
 mod guard;

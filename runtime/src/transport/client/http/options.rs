@@ -7,6 +7,7 @@ use std::time::Duration;
 use ::http::{Request, Response, Uri};
 use bytes::Bytes;
 use http_body_util::Full;
+use mcp_revisions_core::RevisionSet;
 
 use super::authorize::{AuthFuture, AuthProvider};
 use super::body::{HttpResponseBody, boxed};
@@ -42,6 +43,8 @@ pub struct Http {
     pub(super) trust: Trust,
     /// The socket in the file system that the server listens on.
     pub(super) socket: Option<Arc<Path>>,
+    /// The revisions that the card of the server names.
+    pub(super) likely: RevisionSet,
 }
 
 impl Http {
@@ -151,6 +154,7 @@ impl Http {
             service: None,
             trust: Trust::default(),
             socket: None,
+            likely: RevisionSet::none(),
         }
     }
 
