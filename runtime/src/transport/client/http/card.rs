@@ -280,8 +280,7 @@ fn endpoint_of(
     place: impl Fn(&str) -> Option<String>,
     origin: &Uri,
 ) -> Result<CardEndpoint, String> {
-    let read = card.read::<ServerCard>();
-    let read = read.map_err(|why| excerpt(&why.to_string(), SHOWN))?;
+    let read = (card.read::<ServerCard>()).map_err(|why| excerpt(&why.to_string(), SHOWN))?;
     if !is_card_name(&read.name) {
         let name = excerpt(&read.name, SHOWN);
         return Err(format!(
