@@ -164,7 +164,6 @@ impl Options {
 
     /// Publishes the card for an endpoint at a path below the URL, if one is published.
     #[doc(hidden)]
-    #[must_use]
     pub fn with_server_card_below(mut self, path: &str) -> Self {
         self.card = self.card.map(|card| card.below(path));
         self
