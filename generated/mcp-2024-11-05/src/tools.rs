@@ -33,7 +33,6 @@ pub struct CallToolResult {
 
 impl CallToolResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(content: Vec<ContentBlock>) -> Self {
         Self {
             content,
@@ -44,14 +43,12 @@ impl CallToolResult {
     }
 
     /// Sets `isError`.
-    #[must_use]
     pub fn with_is_error(mut self, is_error: bool) -> Self {
         self.is_error = Some(is_error);
         self
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -60,7 +57,6 @@ impl CallToolResult {
 
 impl CallToolResult {
     /// Returns `isError`; absent means `false`.
-    #[must_use]
     pub fn is_error(&self) -> bool {
         self.is_error.unwrap_or(false)
     }
@@ -92,7 +88,6 @@ pub struct ListToolsResult {
 
 impl ListToolsResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(tools: Vec<Tool>) -> Self {
         Self {
             tools,
@@ -103,14 +98,12 @@ impl ListToolsResult {
     }
 
     /// Sets `nextCursor`.
-    #[must_use]
     pub fn with_next_cursor(mut self, next_cursor: impl Into<String>) -> Self {
         self.next_cursor = Some(next_cursor.into());
         self
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -134,7 +127,6 @@ pub struct Tool {
 
 impl Tool {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(name: impl Into<String>, input_schema: impl Into<JsonObject>) -> Self {
         Self {
             input_schema: input_schema.into(),
@@ -145,7 +137,6 @@ impl Tool {
     }
 
     /// Sets `description`.
-    #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self

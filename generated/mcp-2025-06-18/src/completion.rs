@@ -36,7 +36,6 @@ pub struct CompleteRequestParams {
 
 impl CompleteRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(
         reference: impl Into<CompletionReference>,
         argument: impl Into<CompleteRequestParamsArgument>,
@@ -51,7 +50,6 @@ impl CompleteRequestParams {
     }
 
     /// Sets `context`.
-    #[must_use]
     pub fn with_context(
         mut self,
         context: impl Into<CompleteRequestParamsContext>,
@@ -61,7 +59,6 @@ impl CompleteRequestParams {
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self

@@ -38,7 +38,6 @@ pub struct CompleteRequestParams {
 
 impl CompleteRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(
         reference: impl Into<CompletionReference>,
         argument: impl Into<CompleteRequestParamsArgument>,
@@ -53,7 +52,6 @@ impl CompleteRequestParams {
     }
 
     /// Sets `context`.
-    #[must_use]
     pub fn with_context(
         mut self,
         context: impl Into<CompleteRequestParamsContext>,
@@ -63,7 +61,6 @@ impl CompleteRequestParams {
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self

@@ -138,7 +138,6 @@ pub struct JsonRpcNotification {
 
 impl JsonRpcNotification {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(method: impl Into<String>) -> Self {
         Self {
             method: method.into(),
@@ -148,7 +147,6 @@ impl JsonRpcNotification {
     }
 
     /// Sets `params`.
-    #[must_use]
     pub fn with_params(mut self, params: impl Into<JsonObject>) -> Self {
         self.params = Some(params.into());
         self
@@ -172,7 +170,6 @@ pub struct JsonRpcRequest {
 
 impl JsonRpcRequest {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(id: impl Into<RequestId>, method: impl Into<String>) -> Self {
         Self {
             id: id.into(),
@@ -183,7 +180,6 @@ impl JsonRpcRequest {
     }
 
     /// Sets `params`.
-    #[must_use]
     pub fn with_params(mut self, params: impl Into<JsonObject>) -> Self {
         self.params = Some(params.into());
         self
@@ -216,7 +212,6 @@ pub struct JsonRpcResultResponse {
 
 impl JsonRpcResultResponse {
     /// Creates a value with its fields.
-    #[must_use]
     pub fn new(id: impl Into<RequestId>, result: impl Into<AnyResult>) -> Self {
         Self {
             id: id.into(),
@@ -241,7 +236,6 @@ pub struct Notification {
 
 impl Notification {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(method: impl Into<String>) -> Self {
         Self {
             method: method.into(),
@@ -251,7 +245,6 @@ impl Notification {
     }
 
     /// Sets `params`.
-    #[must_use]
     pub fn with_params(mut self, params: impl Into<JsonObject>) -> Self {
         self.params = Some(params.into());
         self
@@ -275,7 +268,6 @@ pub struct PaginatedRequest {
 
 impl PaginatedRequest {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(id: impl Into<RequestId>, method: impl Into<String>) -> Self {
         Self {
             id: id.into(),
@@ -286,7 +278,6 @@ impl PaginatedRequest {
     }
 
     /// Sets `params`.
-    #[must_use]
     pub fn with_params(mut self, params: impl Into<PaginatedRequestParams>) -> Self {
         self.params = Some(params.into());
         self
@@ -306,7 +297,6 @@ pub struct RelatedTaskMetadata {
 
 impl RelatedTaskMetadata {
     /// Creates a value with its fields.
-    #[must_use]
     pub fn new(task_id: impl Into<String>) -> Self {
         Self {
             task_id: task_id.into(),
@@ -330,7 +320,6 @@ pub struct Request {
 
 impl Request {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(method: impl Into<String>) -> Self {
         Self {
             method: method.into(),
@@ -340,7 +329,6 @@ impl Request {
     }
 
     /// Sets `params`.
-    #[must_use]
     pub fn with_params(mut self, params: impl Into<JsonObject>) -> Self {
         self.params = Some(params.into());
         self
@@ -362,7 +350,6 @@ pub struct ResourceRequestParams {
 
 impl ResourceRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -372,7 +359,6 @@ impl ResourceRequestParams {
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -481,20 +467,17 @@ pub struct TaskAugmentedRequestParams {
 
 impl TaskAugmentedRequestParams {
     /// Creates an empty value; the `with_*` methods set its fields.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `task`.
-    #[must_use]
     pub fn with_task(mut self, task: impl Into<TaskMetadata>) -> Self {
         self.task = Some(task.into());
         self
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -516,7 +499,6 @@ pub struct UrlElicitationRequiredError {
 
 impl UrlElicitationRequiredError {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(error: impl Into<UrlElicitationRequiredErrorError>) -> Self {
         Self {
             error: error.into(),
@@ -526,7 +508,6 @@ impl UrlElicitationRequiredError {
     }
 
     /// Sets `id`.
-    #[must_use]
     pub fn with_id(mut self, id: impl Into<RequestId>) -> Self {
         self.id = Some(id.into());
         self
@@ -546,7 +527,6 @@ pub struct UrlElicitationRequiredErrorError {
 
 impl UrlElicitationRequiredErrorError {
     /// Creates a value with its fields.
-    #[must_use]
     pub fn new(
         message: impl Into<String>,
         data: impl Into<UrlElicitationRequiredErrorErrorData>,
@@ -570,7 +550,6 @@ pub struct UrlElicitationRequiredErrorErrorData {
 
 impl UrlElicitationRequiredErrorErrorData {
     /// Creates a value with its fields.
-    #[must_use]
     pub fn new(elicitations: Vec<ElicitRequestUrlParams>) -> Self {
         Self {
             elicitations,

@@ -37,7 +37,6 @@ pub struct ListResourceTemplatesResult {
 
 impl ListResourceTemplatesResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(resource_templates: Vec<ResourceTemplate>) -> Self {
         Self {
             resource_templates,
@@ -48,14 +47,12 @@ impl ListResourceTemplatesResult {
     }
 
     /// Sets `nextCursor`.
-    #[must_use]
     pub fn with_next_cursor(mut self, next_cursor: impl Into<String>) -> Self {
         self.next_cursor = Some(next_cursor.into());
         self
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -88,7 +85,6 @@ pub struct ListResourcesResult {
 
 impl ListResourcesResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(resources: Vec<Resource>) -> Self {
         Self {
             resources,
@@ -99,14 +95,12 @@ impl ListResourcesResult {
     }
 
     /// Sets `nextCursor`.
-    #[must_use]
     pub fn with_next_cursor(mut self, next_cursor: impl Into<String>) -> Self {
         self.next_cursor = Some(next_cursor.into());
         self
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -151,7 +145,6 @@ pub struct Resource {
 
 impl Resource {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(
         uri: mcp_wire::args::Uri<impl Into<String>>,
         name: impl Into<String>,
@@ -171,49 +164,42 @@ impl Resource {
     }
 
     /// Sets `annotations`.
-    #[must_use]
     pub fn with_annotations(mut self, annotations: impl Into<Annotations>) -> Self {
         self.annotations = Some(annotations.into());
         self
     }
 
     /// Sets `description`.
-    #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
     /// Sets `icons`.
-    #[must_use]
     pub fn with_icons(mut self, icons: Vec<Icon>) -> Self {
         self.icons = Some(icons);
         self
     }
 
     /// Sets `mimeType`.
-    #[must_use]
     pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.mime_type = Some(mime_type.into());
         self
     }
 
     /// Sets `size`.
-    #[must_use]
     pub fn with_size(mut self, size: impl Into<Integer>) -> Self {
         self.size = Some(size.into());
         self
     }
 
     /// Sets `title`.
-    #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -256,7 +242,6 @@ pub struct ResourceTemplate {
 
 impl ResourceTemplate {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(
         uri_template: mcp_wire::args::UriTemplate<impl Into<String>>,
         name: impl Into<String>,
@@ -275,42 +260,36 @@ impl ResourceTemplate {
     }
 
     /// Sets `annotations`.
-    #[must_use]
     pub fn with_annotations(mut self, annotations: impl Into<Annotations>) -> Self {
         self.annotations = Some(annotations.into());
         self
     }
 
     /// Sets `description`.
-    #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
     /// Sets `icons`.
-    #[must_use]
     pub fn with_icons(mut self, icons: Vec<Icon>) -> Self {
         self.icons = Some(icons);
         self
     }
 
     /// Sets `mimeType`.
-    #[must_use]
     pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.mime_type = Some(mime_type.into());
         self
     }
 
     /// Sets `title`.
-    #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self

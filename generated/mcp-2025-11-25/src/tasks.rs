@@ -29,7 +29,6 @@ pub struct CancelTaskRequestParams {
 
 impl CancelTaskRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(task_id: impl Into<String>) -> Self {
         Self {
             task_id: task_id.into(),
@@ -39,7 +38,6 @@ impl CancelTaskRequestParams {
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -73,7 +71,6 @@ pub struct CancelTaskResult {
 
 impl CancelTaskResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         status: impl Into<TaskStatus>,
@@ -95,21 +92,18 @@ impl CancelTaskResult {
     }
 
     /// Sets `pollInterval`.
-    #[must_use]
     pub fn with_poll_interval(mut self, poll_interval: impl Into<Integer>) -> Self {
         self.poll_interval = Some(poll_interval.into());
         self
     }
 
     /// Sets `statusMessage`.
-    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -138,7 +132,6 @@ pub struct GetTaskPayloadRequestParams {
 
 impl GetTaskPayloadRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(task_id: impl Into<String>) -> Self {
         Self {
             task_id: task_id.into(),
@@ -148,7 +141,6 @@ impl GetTaskPayloadRequestParams {
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -168,13 +160,11 @@ pub struct GetTaskPayloadResult {
 
 impl GetTaskPayloadResult {
     /// Creates an empty value; the `with_*` methods set its fields.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -203,7 +193,6 @@ pub struct GetTaskRequestParams {
 
 impl GetTaskRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(task_id: impl Into<String>) -> Self {
         Self {
             task_id: task_id.into(),
@@ -213,7 +202,6 @@ impl GetTaskRequestParams {
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -247,7 +235,6 @@ pub struct GetTaskResult {
 
 impl GetTaskResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         status: impl Into<TaskStatus>,
@@ -269,21 +256,18 @@ impl GetTaskResult {
     }
 
     /// Sets `pollInterval`.
-    #[must_use]
     pub fn with_poll_interval(mut self, poll_interval: impl Into<Integer>) -> Self {
         self.poll_interval = Some(poll_interval.into());
         self
     }
 
     /// Sets `statusMessage`.
-    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -316,7 +300,6 @@ pub struct ListTasksResult {
 
 impl ListTasksResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(tasks: Vec<Task>) -> Self {
         Self {
             tasks,
@@ -327,14 +310,12 @@ impl ListTasksResult {
     }
 
     /// Sets `nextCursor`.
-    #[must_use]
     pub fn with_next_cursor(mut self, next_cursor: impl Into<String>) -> Self {
         self.next_cursor = Some(next_cursor.into());
         self
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -377,7 +358,6 @@ pub struct TaskStatusNotificationParams {
 
 impl TaskStatusNotificationParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         status: impl Into<TaskStatus>,
@@ -399,21 +379,18 @@ impl TaskStatusNotificationParams {
     }
 
     /// Sets `pollInterval`.
-    #[must_use]
     pub fn with_poll_interval(mut self, poll_interval: impl Into<Integer>) -> Self {
         self.poll_interval = Some(poll_interval.into());
         self
     }
 
     /// Sets `statusMessage`.
-    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self

@@ -44,7 +44,6 @@ pub struct ElicitRequestUrlParams {
 
 impl ElicitRequestUrlParams {
     /// Creates a value with its fields.
-    #[must_use]
     pub fn new(
         message: impl Into<String>,
         url: mcp_wire::args::Url<impl Into<String>>,
@@ -83,7 +82,6 @@ pub struct ElicitationCompleteNotificationParams {
 
 impl ElicitationCompleteNotificationParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(elicitation_id: impl Into<String>) -> Self {
         Self {
             elicitation_id: elicitation_id.into(),
@@ -93,7 +91,6 @@ impl ElicitationCompleteNotificationParams {
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
         self.meta = Some(meta.into());
         self

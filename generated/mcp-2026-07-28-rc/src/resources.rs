@@ -43,7 +43,6 @@ pub struct ListResourceTemplatesResult {
 
 impl ListResourceTemplatesResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(resource_templates: Vec<ResourceTemplate>) -> Self {
         Self {
             cache_scope: CacheScope::Private,
@@ -57,35 +56,30 @@ impl ListResourceTemplatesResult {
     }
 
     /// Sets `cacheScope`.
-    #[must_use]
     pub fn with_cache_scope(mut self, cache_scope: impl Into<CacheScope>) -> Self {
         self.cache_scope = cache_scope.into();
         self
     }
 
     /// Sets `resultType`.
-    #[must_use]
     pub fn with_result_type(mut self, result_type: impl Into<ResultType>) -> Self {
         self.result_type = result_type.into();
         self
     }
 
     /// Sets `ttlMs`.
-    #[must_use]
     pub fn with_ttl_ms(mut self, ttl_ms: impl Into<Integer>) -> Self {
         self.ttl_ms = ttl_ms.into();
         self
     }
 
     /// Sets `nextCursor`.
-    #[must_use]
     pub fn with_next_cursor(mut self, next_cursor: impl Into<String>) -> Self {
         self.next_cursor = Some(next_cursor.into());
         self
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -124,7 +118,6 @@ pub struct ListResourcesResult {
 
 impl ListResourcesResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(resources: Vec<Resource>) -> Self {
         Self {
             cache_scope: CacheScope::Private,
@@ -138,35 +131,30 @@ impl ListResourcesResult {
     }
 
     /// Sets `cacheScope`.
-    #[must_use]
     pub fn with_cache_scope(mut self, cache_scope: impl Into<CacheScope>) -> Self {
         self.cache_scope = cache_scope.into();
         self
     }
 
     /// Sets `resultType`.
-    #[must_use]
     pub fn with_result_type(mut self, result_type: impl Into<ResultType>) -> Self {
         self.result_type = result_type.into();
         self
     }
 
     /// Sets `ttlMs`.
-    #[must_use]
     pub fn with_ttl_ms(mut self, ttl_ms: impl Into<Integer>) -> Self {
         self.ttl_ms = ttl_ms.into();
         self
     }
 
     /// Sets `nextCursor`.
-    #[must_use]
     pub fn with_next_cursor(mut self, next_cursor: impl Into<String>) -> Self {
         self.next_cursor = Some(next_cursor.into());
         self
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -210,7 +198,6 @@ pub struct ReadResourceRequestParams {
 
 impl ReadResourceRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(uri: impl Into<String>, meta: impl Into<RequestMetaObject>) -> Self {
         Self {
             uri: uri.into(),
@@ -222,7 +209,6 @@ impl ReadResourceRequestParams {
     }
 
     /// Sets `inputResponses`.
-    #[must_use]
     pub fn with_input_responses(
         mut self,
         input_responses: impl Into<InputResponses>,
@@ -232,7 +218,6 @@ impl ReadResourceRequestParams {
     }
 
     /// Sets `requestState`.
-    #[must_use]
     pub fn with_request_state(mut self, request_state: impl Into<String>) -> Self {
         self.request_state = Some(request_state.into());
         self
@@ -260,7 +245,6 @@ pub struct ReadResourceResult {
 
 impl ReadResourceResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(contents: Vec<TextOrBlobContents>) -> Self {
         Self {
             cache_scope: CacheScope::Private,
@@ -273,28 +257,24 @@ impl ReadResourceResult {
     }
 
     /// Sets `cacheScope`.
-    #[must_use]
     pub fn with_cache_scope(mut self, cache_scope: impl Into<CacheScope>) -> Self {
         self.cache_scope = cache_scope.into();
         self
     }
 
     /// Sets `resultType`.
-    #[must_use]
     pub fn with_result_type(mut self, result_type: impl Into<ResultType>) -> Self {
         self.result_type = result_type.into();
         self
     }
 
     /// Sets `ttlMs`.
-    #[must_use]
     pub fn with_ttl_ms(mut self, ttl_ms: impl Into<Integer>) -> Self {
         self.ttl_ms = ttl_ms.into();
         self
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -334,7 +314,6 @@ pub struct ResourceUpdatedNotificationParams {
 
 impl ResourceUpdatedNotificationParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -344,7 +323,6 @@ impl ResourceUpdatedNotificationParams {
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
         self.meta = Some(meta.into());
         self

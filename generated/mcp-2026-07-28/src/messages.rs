@@ -40,7 +40,6 @@ pub struct CacheableResult {
 
 impl CacheableResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new() -> Self {
         Self {
             cache_scope: CacheScope::Private,
@@ -52,28 +51,24 @@ impl CacheableResult {
     }
 
     /// Sets `cacheScope`.
-    #[must_use]
     pub fn with_cache_scope(mut self, cache_scope: impl Into<CacheScope>) -> Self {
         self.cache_scope = cache_scope.into();
         self
     }
 
     /// Sets `resultType`.
-    #[must_use]
     pub fn with_result_type(mut self, result_type: impl Into<ResultType>) -> Self {
         self.result_type = result_type.into();
         self
     }
 
     /// Sets `ttlMs`.
-    #[must_use]
     pub fn with_ttl_ms(mut self, ttl_ms: impl Into<Integer>) -> Self {
         self.ttl_ms = ttl_ms.into();
         self
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -170,7 +165,6 @@ pub struct HeaderMismatchError {
 
 impl HeaderMismatchError {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(error: impl Into<HeaderMismatchErrorError>) -> Self {
         Self {
             error: error.into(),
@@ -180,7 +174,6 @@ impl HeaderMismatchError {
     }
 
     /// Sets `id`.
-    #[must_use]
     pub fn with_id(mut self, id: impl Into<RequestId>) -> Self {
         self.id = Some(id.into());
         self
@@ -200,7 +193,6 @@ pub struct HeaderMismatchErrorError {
 
 impl HeaderMismatchErrorError {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -210,7 +202,6 @@ impl HeaderMismatchErrorError {
     }
 
     /// Sets `data`.
-    #[must_use]
     pub fn with_data(mut self, data: impl Into<Json>) -> Self {
         self.data = Some(data.into());
         self
@@ -234,7 +225,6 @@ pub struct InputResponseRequestParams {
 
 impl InputResponseRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new() -> Self {
         Self {
             input_responses: None,
@@ -245,7 +235,6 @@ impl InputResponseRequestParams {
     }
 
     /// Sets `inputResponses`.
-    #[must_use]
     pub fn with_input_responses(
         mut self,
         input_responses: impl Into<InputResponses>,
@@ -255,14 +244,12 @@ impl InputResponseRequestParams {
     }
 
     /// Sets `requestState`.
-    #[must_use]
     pub fn with_request_state(mut self, request_state: impl Into<String>) -> Self {
         self.request_state = Some(request_state.into());
         self
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = meta.into();
         self
@@ -316,7 +303,6 @@ pub struct JsonRpcResultResponse {
 
 impl JsonRpcResultResponse {
     /// Creates a value with its fields.
-    #[must_use]
     pub fn new(id: impl Into<RequestId>, result: impl Into<AnyResult>) -> Self {
         Self {
             id: id.into(),
@@ -361,7 +347,6 @@ pub struct MissingRequiredClientCapabilityError {
 
 impl MissingRequiredClientCapabilityError {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(error: impl Into<MissingRequiredClientCapabilityErrorError>) -> Self {
         Self {
             error: error.into(),
@@ -371,7 +356,6 @@ impl MissingRequiredClientCapabilityError {
     }
 
     /// Sets `id`.
-    #[must_use]
     pub fn with_id(mut self, id: impl Into<RequestId>) -> Self {
         self.id = Some(id.into());
         self
@@ -391,7 +375,6 @@ pub struct MissingRequiredClientCapabilityErrorError {
 
 impl MissingRequiredClientCapabilityErrorError {
     /// Creates a value with its fields.
-    #[must_use]
     pub fn new(
         message: impl Into<String>,
         data: impl Into<MissingRequiredClientCapabilityErrorErrorData>,
@@ -421,7 +404,6 @@ pub struct PaginatedRequest {
 
 impl PaginatedRequest {
     /// Creates a value with its fields.
-    #[must_use]
     pub fn new(
         id: impl Into<RequestId>,
         method: impl Into<String>,
@@ -453,7 +435,6 @@ pub struct PaginatedResult {
 
 impl PaginatedResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new() -> Self {
         Self {
             result_type: ResultType::Complete,
@@ -464,21 +445,18 @@ impl PaginatedResult {
     }
 
     /// Sets `resultType`.
-    #[must_use]
     pub fn with_result_type(mut self, result_type: impl Into<ResultType>) -> Self {
         self.result_type = result_type.into();
         self
     }
 
     /// Sets `nextCursor`.
-    #[must_use]
     pub fn with_next_cursor(mut self, next_cursor: impl Into<String>) -> Self {
         self.next_cursor = Some(next_cursor.into());
         self
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -511,7 +489,6 @@ pub struct ResourceRequestParams {
 
 impl ResourceRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -521,7 +498,6 @@ impl ResourceRequestParams {
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = meta.into();
         self
@@ -604,7 +580,6 @@ pub struct UnsupportedProtocolVersionError {
 
 impl UnsupportedProtocolVersionError {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(error: impl Into<UnsupportedProtocolVersionErrorError>) -> Self {
         Self {
             error: error.into(),
@@ -614,7 +589,6 @@ impl UnsupportedProtocolVersionError {
     }
 
     /// Sets `id`.
-    #[must_use]
     pub fn with_id(mut self, id: impl Into<RequestId>) -> Self {
         self.id = Some(id.into());
         self
@@ -634,7 +608,6 @@ pub struct UnsupportedProtocolVersionErrorError {
 
 impl UnsupportedProtocolVersionErrorError {
     /// Creates a value with its fields.
-    #[must_use]
     pub fn new(
         message: impl Into<String>,
         data: impl Into<UnsupportedProtocolVersionErrorErrorData>,

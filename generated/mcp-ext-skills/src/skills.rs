@@ -36,7 +36,6 @@ pub struct GetSkillRequestParams {
 
 impl GetSkillRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -46,7 +45,6 @@ impl GetSkillRequestParams {
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = meta.into();
         self
@@ -72,7 +70,6 @@ pub struct GetSkillResult {
 
 impl GetSkillResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(skill: impl Into<Skill>) -> Self {
         Self {
             cache_scope: CacheScope::Private,
@@ -84,21 +81,18 @@ impl GetSkillResult {
     }
 
     /// Sets `cacheScope`.
-    #[must_use]
     pub fn with_cache_scope(mut self, cache_scope: impl Into<CacheScope>) -> Self {
         self.cache_scope = cache_scope.into();
         self
     }
 
     /// Sets `ttlMs`.
-    #[must_use]
     pub fn with_ttl_ms(mut self, ttl_ms: impl Into<Integer>) -> Self {
         self.ttl_ms = ttl_ms.into();
         self
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -135,7 +129,6 @@ pub struct ListSkillsResult {
 
 impl ListSkillsResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(skills: Vec<Skill>) -> Self {
         Self {
             cache_scope: CacheScope::Private,
@@ -148,28 +141,24 @@ impl ListSkillsResult {
     }
 
     /// Sets `cacheScope`.
-    #[must_use]
     pub fn with_cache_scope(mut self, cache_scope: impl Into<CacheScope>) -> Self {
         self.cache_scope = cache_scope.into();
         self
     }
 
     /// Sets `ttlMs`.
-    #[must_use]
     pub fn with_ttl_ms(mut self, ttl_ms: impl Into<Integer>) -> Self {
         self.ttl_ms = ttl_ms.into();
         self
     }
 
     /// Sets `nextCursor`.
-    #[must_use]
     pub fn with_next_cursor(mut self, next_cursor: impl Into<String>) -> Self {
         self.next_cursor = Some(next_cursor.into());
         self
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -193,7 +182,6 @@ pub struct Skill {
 
 impl Skill {
     /// Creates a value with its fields.
-    #[must_use]
     pub fn new(
         uri: impl Into<String>,
         frontmatter: impl Into<SkillFrontmatter>,
@@ -221,7 +209,6 @@ pub struct SkillFrontmatter {
 
 impl SkillFrontmatter {
     /// Creates a value with its fields.
-    #[must_use]
     pub fn new(
         name: impl Into<String>,
         description: mcp_wire::args::Description<impl Into<String>>,
@@ -251,7 +238,6 @@ pub struct SkillResource {
 
 impl SkillResource {
     /// Creates a value with its fields.
-    #[must_use]
     pub fn new(
         uri: mcp_wire::args::Uri<impl Into<String>>,
         digest: impl Into<String>,

@@ -34,7 +34,6 @@ pub struct CreateTaskResult {
 
 impl CreateTaskResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         status: impl Into<TaskStatus>,
@@ -56,7 +55,6 @@ impl CreateTaskResult {
     }
 
     /// Sets `pollIntervalMs`.
-    #[must_use]
     pub fn with_poll_interval_ms(
         mut self,
         poll_interval_ms: impl Into<Integer>,
@@ -66,14 +64,12 @@ impl CreateTaskResult {
     }
 
     /// Sets `statusMessage`.
-    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -105,7 +101,6 @@ pub struct Task {
 
 impl Task {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         status: impl Into<TaskStatus>,
@@ -126,7 +121,6 @@ impl Task {
     }
 
     /// Sets `pollIntervalMs`.
-    #[must_use]
     pub fn with_poll_interval_ms(
         mut self,
         poll_interval_ms: impl Into<Integer>,
@@ -136,7 +130,6 @@ impl Task {
     }
 
     /// Sets `statusMessage`.
-    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self

@@ -30,7 +30,6 @@ pub struct CancelledTask {
 
 impl CancelledTask {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
@@ -49,7 +48,6 @@ impl CancelledTask {
     }
 
     /// Sets `pollIntervalMs`.
-    #[must_use]
     pub fn with_poll_interval_ms(
         mut self,
         poll_interval_ms: impl Into<Integer>,
@@ -59,7 +57,6 @@ impl CancelledTask {
     }
 
     /// Sets `statusMessage`.
-    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self
@@ -91,7 +88,6 @@ pub struct CompletedTask {
 
 impl CompletedTask {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
@@ -112,7 +108,6 @@ impl CompletedTask {
     }
 
     /// Sets `pollIntervalMs`.
-    #[must_use]
     pub fn with_poll_interval_ms(
         mut self,
         poll_interval_ms: impl Into<Integer>,
@@ -122,7 +117,6 @@ impl CompletedTask {
     }
 
     /// Sets `statusMessage`.
-    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self
@@ -171,7 +165,6 @@ pub struct FailedTask {
 
 impl FailedTask {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
@@ -192,7 +185,6 @@ impl FailedTask {
     }
 
     /// Sets `pollIntervalMs`.
-    #[must_use]
     pub fn with_poll_interval_ms(
         mut self,
         poll_interval_ms: impl Into<Integer>,
@@ -202,7 +194,6 @@ impl FailedTask {
     }
 
     /// Sets `statusMessage`.
-    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self
@@ -234,7 +225,6 @@ pub struct InputRequiredTask {
 
 impl InputRequiredTask {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
@@ -255,7 +245,6 @@ impl InputRequiredTask {
     }
 
     /// Sets `pollIntervalMs`.
-    #[must_use]
     pub fn with_poll_interval_ms(
         mut self,
         poll_interval_ms: impl Into<Integer>,
@@ -265,7 +254,6 @@ impl InputRequiredTask {
     }
 
     /// Sets `statusMessage`.
-    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self
@@ -285,13 +273,11 @@ pub struct TaskSubscriptionAcknowledgedNotifications {
 
 impl TaskSubscriptionAcknowledgedNotifications {
     /// Creates an empty value; the `with_*` methods set its fields.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `taskIds`.
-    #[must_use]
     pub fn with_task_ids(mut self, task_ids: Vec<String>) -> Self {
         self.task_ids = Some(task_ids);
         self
@@ -311,13 +297,11 @@ pub struct TaskSubscriptionNotifications {
 
 impl TaskSubscriptionNotifications {
     /// Creates an empty value; the `with_*` methods set its fields.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `taskIds`.
-    #[must_use]
     pub fn with_task_ids(mut self, task_ids: Vec<String>) -> Self {
         self.task_ids = Some(task_ids);
         self
@@ -332,7 +316,6 @@ pub struct TasksExtensionCapability {}
 
 impl TasksExtensionCapability {
     /// Creates an empty value.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -361,7 +344,6 @@ pub struct WorkingTask {
 
 impl WorkingTask {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
@@ -380,7 +362,6 @@ impl WorkingTask {
     }
 
     /// Sets `pollIntervalMs`.
-    #[must_use]
     pub fn with_poll_interval_ms(
         mut self,
         poll_interval_ms: impl Into<Integer>,
@@ -390,7 +371,6 @@ impl WorkingTask {
     }
 
     /// Sets `statusMessage`.
-    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self

@@ -32,7 +32,6 @@ pub struct CancelTaskRequestParams {
 
 impl CancelTaskRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(task_id: impl Into<String>) -> Self {
         Self {
             task_id: task_id.into(),
@@ -42,7 +41,6 @@ impl CancelTaskRequestParams {
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = meta.into();
         self
@@ -62,13 +60,11 @@ pub struct CancelTaskResult {
 
 impl CancelTaskResult {
     /// Creates an empty value; the `with_*` methods set its fields.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -97,7 +93,6 @@ pub struct GetTaskRequestParams {
 
 impl GetTaskRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(task_id: impl Into<String>) -> Self {
         Self {
             task_id: task_id.into(),
@@ -107,7 +102,6 @@ impl GetTaskRequestParams {
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = meta.into();
         self
@@ -154,7 +148,6 @@ pub struct GetTaskResultCancelled {
 
 impl GetTaskResultCancelled {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
@@ -174,7 +167,6 @@ impl GetTaskResultCancelled {
     }
 
     /// Sets `pollIntervalMs`.
-    #[must_use]
     pub fn with_poll_interval_ms(
         mut self,
         poll_interval_ms: impl Into<Integer>,
@@ -184,14 +176,12 @@ impl GetTaskResultCancelled {
     }
 
     /// Sets `statusMessage`.
-    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -223,7 +213,6 @@ pub struct GetTaskResultCompleted {
 
 impl GetTaskResultCompleted {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
@@ -245,7 +234,6 @@ impl GetTaskResultCompleted {
     }
 
     /// Sets `pollIntervalMs`.
-    #[must_use]
     pub fn with_poll_interval_ms(
         mut self,
         poll_interval_ms: impl Into<Integer>,
@@ -255,14 +243,12 @@ impl GetTaskResultCompleted {
     }
 
     /// Sets `statusMessage`.
-    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -294,7 +280,6 @@ pub struct GetTaskResultFailed {
 
 impl GetTaskResultFailed {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
@@ -316,7 +301,6 @@ impl GetTaskResultFailed {
     }
 
     /// Sets `pollIntervalMs`.
-    #[must_use]
     pub fn with_poll_interval_ms(
         mut self,
         poll_interval_ms: impl Into<Integer>,
@@ -326,14 +310,12 @@ impl GetTaskResultFailed {
     }
 
     /// Sets `statusMessage`.
-    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -365,7 +347,6 @@ pub struct GetTaskResultInputRequired {
 
 impl GetTaskResultInputRequired {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
@@ -387,7 +368,6 @@ impl GetTaskResultInputRequired {
     }
 
     /// Sets `pollIntervalMs`.
-    #[must_use]
     pub fn with_poll_interval_ms(
         mut self,
         poll_interval_ms: impl Into<Integer>,
@@ -397,14 +377,12 @@ impl GetTaskResultInputRequired {
     }
 
     /// Sets `statusMessage`.
-    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -434,7 +412,6 @@ pub struct GetTaskResultWorking {
 
 impl GetTaskResultWorking {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
@@ -454,7 +431,6 @@ impl GetTaskResultWorking {
     }
 
     /// Sets `pollIntervalMs`.
-    #[must_use]
     pub fn with_poll_interval_ms(
         mut self,
         poll_interval_ms: impl Into<Integer>,
@@ -464,14 +440,12 @@ impl GetTaskResultWorking {
     }
 
     /// Sets `statusMessage`.
-    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -527,7 +501,6 @@ pub struct TaskStatusNotificationParamsCancelled {
 
 impl TaskStatusNotificationParamsCancelled {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
@@ -547,7 +520,6 @@ impl TaskStatusNotificationParamsCancelled {
     }
 
     /// Sets `pollIntervalMs`.
-    #[must_use]
     pub fn with_poll_interval_ms(
         mut self,
         poll_interval_ms: impl Into<Integer>,
@@ -557,14 +529,12 @@ impl TaskStatusNotificationParamsCancelled {
     }
 
     /// Sets `statusMessage`.
-    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<NotificationMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -596,7 +566,6 @@ pub struct TaskStatusNotificationParamsCompleted {
 
 impl TaskStatusNotificationParamsCompleted {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
@@ -618,7 +587,6 @@ impl TaskStatusNotificationParamsCompleted {
     }
 
     /// Sets `pollIntervalMs`.
-    #[must_use]
     pub fn with_poll_interval_ms(
         mut self,
         poll_interval_ms: impl Into<Integer>,
@@ -628,14 +596,12 @@ impl TaskStatusNotificationParamsCompleted {
     }
 
     /// Sets `statusMessage`.
-    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<NotificationMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -667,7 +633,6 @@ pub struct TaskStatusNotificationParamsFailed {
 
 impl TaskStatusNotificationParamsFailed {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
@@ -689,7 +654,6 @@ impl TaskStatusNotificationParamsFailed {
     }
 
     /// Sets `pollIntervalMs`.
-    #[must_use]
     pub fn with_poll_interval_ms(
         mut self,
         poll_interval_ms: impl Into<Integer>,
@@ -699,14 +663,12 @@ impl TaskStatusNotificationParamsFailed {
     }
 
     /// Sets `statusMessage`.
-    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<NotificationMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -738,7 +700,6 @@ pub struct TaskStatusNotificationParamsInputRequired {
 
 impl TaskStatusNotificationParamsInputRequired {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
@@ -760,7 +721,6 @@ impl TaskStatusNotificationParamsInputRequired {
     }
 
     /// Sets `pollIntervalMs`.
-    #[must_use]
     pub fn with_poll_interval_ms(
         mut self,
         poll_interval_ms: impl Into<Integer>,
@@ -770,14 +730,12 @@ impl TaskStatusNotificationParamsInputRequired {
     }
 
     /// Sets `statusMessage`.
-    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<NotificationMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -807,7 +765,6 @@ pub struct TaskStatusNotificationParamsWorking {
 
 impl TaskStatusNotificationParamsWorking {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
@@ -827,7 +784,6 @@ impl TaskStatusNotificationParamsWorking {
     }
 
     /// Sets `pollIntervalMs`.
-    #[must_use]
     pub fn with_poll_interval_ms(
         mut self,
         poll_interval_ms: impl Into<Integer>,
@@ -837,14 +793,12 @@ impl TaskStatusNotificationParamsWorking {
     }
 
     /// Sets `statusMessage`.
-    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<NotificationMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -875,7 +829,6 @@ pub struct UpdateTaskRequestParams {
 
 impl UpdateTaskRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         input_responses: impl Into<InputResponses>,
@@ -889,7 +842,6 @@ impl UpdateTaskRequestParams {
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = meta.into();
         self
@@ -909,13 +861,11 @@ pub struct UpdateTaskResult {
 
 impl UpdateTaskResult {
     /// Creates an empty value; the `with_*` methods set its fields.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self

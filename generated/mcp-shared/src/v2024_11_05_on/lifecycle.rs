@@ -18,13 +18,11 @@ pub struct ServerCapabilitiesPrompts {
 
 impl ServerCapabilitiesPrompts {
     /// Creates an empty value; the `with_*` methods set its fields.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `listChanged`.
-    #[must_use]
     pub fn with_list_changed(mut self, list_changed: bool) -> Self {
         self.list_changed = Some(list_changed);
         self
@@ -33,7 +31,6 @@ impl ServerCapabilitiesPrompts {
 
 impl ServerCapabilitiesPrompts {
     /// Returns `listChanged`; absent means `false`.
-    #[must_use]
     pub fn list_changed(&self) -> bool {
         self.list_changed.unwrap_or(false)
     }
@@ -52,20 +49,17 @@ pub struct ServerCapabilitiesResources {
 
 impl ServerCapabilitiesResources {
     /// Creates an empty value; the `with_*` methods set its fields.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `listChanged`.
-    #[must_use]
     pub fn with_list_changed(mut self, list_changed: bool) -> Self {
         self.list_changed = Some(list_changed);
         self
     }
 
     /// Sets `subscribe`.
-    #[must_use]
     pub fn with_subscribe(mut self, subscribe: bool) -> Self {
         self.subscribe = Some(subscribe);
         self
@@ -74,13 +68,11 @@ impl ServerCapabilitiesResources {
 
 impl ServerCapabilitiesResources {
     /// Returns `listChanged`; absent means `false`.
-    #[must_use]
     pub fn list_changed(&self) -> bool {
         self.list_changed.unwrap_or(false)
     }
 
     /// Returns `subscribe`; absent means `false`.
-    #[must_use]
     pub fn subscribe(&self) -> bool {
         self.subscribe.unwrap_or(false)
     }
@@ -97,13 +89,11 @@ pub struct ServerCapabilitiesTools {
 
 impl ServerCapabilitiesTools {
     /// Creates an empty value; the `with_*` methods set its fields.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `listChanged`.
-    #[must_use]
     pub fn with_list_changed(mut self, list_changed: bool) -> Self {
         self.list_changed = Some(list_changed);
         self
@@ -112,7 +102,6 @@ impl ServerCapabilitiesTools {
 
 impl ServerCapabilitiesTools {
     /// Returns `listChanged`; absent means `false`.
-    #[must_use]
     pub fn list_changed(&self) -> bool {
         self.list_changed.unwrap_or(false)
     }

@@ -24,7 +24,6 @@ pub struct GetPromptRequestParams {
 
 impl GetPromptRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -35,14 +34,12 @@ impl GetPromptRequestParams {
     }
 
     /// Sets `arguments`.
-    #[must_use]
     pub fn with_arguments(mut self, arguments: Map<String>) -> Self {
         self.arguments = Some(arguments);
         self
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self

@@ -22,7 +22,6 @@ pub struct ReadResourceRequestParams {
 
 impl ReadResourceRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -32,7 +31,6 @@ impl ReadResourceRequestParams {
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -54,7 +52,6 @@ pub struct ResourceUpdatedNotificationParams {
 
 impl ResourceUpdatedNotificationParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -64,7 +61,6 @@ impl ResourceUpdatedNotificationParams {
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -86,7 +82,6 @@ pub struct SubscribeRequestParams {
 
 impl SubscribeRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -96,7 +91,6 @@ impl SubscribeRequestParams {
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -118,7 +112,6 @@ pub struct UnsubscribeRequestParams {
 
 impl UnsubscribeRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -128,7 +121,6 @@ impl UnsubscribeRequestParams {
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self

@@ -26,7 +26,6 @@ pub struct AudioContent {
 
 impl AudioContent {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(
         data: impl Into<String>,
         mime_type: mcp_wire::args::MimeType<impl Into<String>>,
@@ -41,14 +40,12 @@ impl AudioContent {
     }
 
     /// Sets `annotations`.
-    #[must_use]
     pub fn with_annotations(mut self, annotations: impl Into<Annotations>) -> Self {
         self.annotations = Some(annotations.into());
         self
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -74,7 +71,6 @@ pub struct BlobResourceContents {
 
 impl BlobResourceContents {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(
         uri: mcp_wire::args::Uri<impl Into<String>>,
         blob: impl Into<String>,
@@ -89,14 +85,12 @@ impl BlobResourceContents {
     }
 
     /// Sets `mimeType`.
-    #[must_use]
     pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.mime_type = Some(mime_type.into());
         self
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -120,7 +114,6 @@ pub struct EmbeddedResource {
 
 impl EmbeddedResource {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(resource: impl Into<TextOrBlobContents>) -> Self {
         Self {
             resource: resource.into(),
@@ -131,14 +124,12 @@ impl EmbeddedResource {
     }
 
     /// Sets `annotations`.
-    #[must_use]
     pub fn with_annotations(mut self, annotations: impl Into<Annotations>) -> Self {
         self.annotations = Some(annotations.into());
         self
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -164,7 +155,6 @@ pub struct ImageContent {
 
 impl ImageContent {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(
         data: impl Into<String>,
         mime_type: mcp_wire::args::MimeType<impl Into<String>>,
@@ -179,14 +169,12 @@ impl ImageContent {
     }
 
     /// Sets `annotations`.
-    #[must_use]
     pub fn with_annotations(mut self, annotations: impl Into<Annotations>) -> Self {
         self.annotations = Some(annotations.into());
         self
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -210,7 +198,6 @@ pub struct TextContent {
 
 impl TextContent {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -221,14 +208,12 @@ impl TextContent {
     }
 
     /// Sets `annotations`.
-    #[must_use]
     pub fn with_annotations(mut self, annotations: impl Into<Annotations>) -> Self {
         self.annotations = Some(annotations.into());
         self
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -263,7 +248,6 @@ pub struct TextResourceContents {
 
 impl TextResourceContents {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(
         uri: mcp_wire::args::Uri<impl Into<String>>,
         text: impl Into<String>,
@@ -278,14 +262,12 @@ impl TextResourceContents {
     }
 
     /// Sets `mimeType`.
-    #[must_use]
     pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.mime_type = Some(mime_type.into());
         self
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self

@@ -29,7 +29,6 @@ pub struct ElicitRequestFormParamsRequestedSchema {
 
 impl ElicitRequestFormParamsRequestedSchema {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(properties: Map<PrimitiveSchemaDefinition>) -> Self {
         Self {
             properties,
@@ -40,14 +39,12 @@ impl ElicitRequestFormParamsRequestedSchema {
     }
 
     /// Sets `required`.
-    #[must_use]
     pub fn with_required(mut self, required: Vec<String>) -> Self {
         self.required = Some(required);
         self
     }
 
     /// Sets `$schema`.
-    #[must_use]
     pub fn with_schema(mut self, schema: impl Into<String>) -> Self {
         self.schema = Some(schema.into());
         self
@@ -105,7 +102,6 @@ pub struct LegacyTitledEnumSchema {
 
 impl LegacyTitledEnumSchema {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(values: Vec<String>) -> Self {
         Self {
             values,
@@ -118,28 +114,24 @@ impl LegacyTitledEnumSchema {
     }
 
     /// Sets `default`.
-    #[must_use]
     pub fn with_default(mut self, default: impl Into<String>) -> Self {
         self.default = Some(default.into());
         self
     }
 
     /// Sets `description`.
-    #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
     /// Sets `enumNames`.
-    #[must_use]
     pub fn with_enum_names(mut self, enum_names: Vec<String>) -> Self {
         self.enum_names = Some(enum_names);
         self
     }
 
     /// Sets `title`.
-    #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
@@ -169,7 +161,6 @@ pub struct NumberSchema {
 
 impl NumberSchema {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(kind: impl Into<NumberSchemaType>) -> Self {
         Self {
             kind: kind.into(),
@@ -183,35 +174,30 @@ impl NumberSchema {
     }
 
     /// Sets `default`.
-    #[must_use]
     pub fn with_default(mut self, default: impl Into<Number>) -> Self {
         self.default = Some(default.into());
         self
     }
 
     /// Sets `description`.
-    #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
     /// Sets `maximum`.
-    #[must_use]
     pub fn with_maximum(mut self, maximum: impl Into<Number>) -> Self {
         self.maximum = Some(maximum.into());
         self
     }
 
     /// Sets `minimum`.
-    #[must_use]
     pub fn with_minimum(mut self, minimum: impl Into<Number>) -> Self {
         self.minimum = Some(minimum.into());
         self
     }
 
     /// Sets `title`.
-    #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
@@ -264,48 +250,41 @@ pub struct StringSchema {
 
 impl StringSchema {
     /// Creates an empty value; the `with_*` methods set its fields.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `default`.
-    #[must_use]
     pub fn with_default(mut self, default: impl Into<String>) -> Self {
         self.default = Some(default.into());
         self
     }
 
     /// Sets `description`.
-    #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
     /// Sets `format`.
-    #[must_use]
     pub fn with_format(mut self, format: impl Into<StringSchemaFormat>) -> Self {
         self.format = Some(format.into());
         self
     }
 
     /// Sets `maxLength`.
-    #[must_use]
     pub fn with_max_length(mut self, max_length: impl Into<Integer>) -> Self {
         self.max_length = Some(max_length.into());
         self
     }
 
     /// Sets `minLength`.
-    #[must_use]
     pub fn with_min_length(mut self, min_length: impl Into<Integer>) -> Self {
         self.min_length = Some(min_length.into());
         self
     }
 
     /// Sets `title`.
-    #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
@@ -335,7 +314,6 @@ pub struct TitledMultiSelectEnumSchema {
 
 impl TitledMultiSelectEnumSchema {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(items: impl Into<TitledMultiSelectEnumSchemaItems>) -> Self {
         Self {
             items: items.into(),
@@ -349,35 +327,30 @@ impl TitledMultiSelectEnumSchema {
     }
 
     /// Sets `default`.
-    #[must_use]
     pub fn with_default(mut self, default: Vec<String>) -> Self {
         self.default = Some(default);
         self
     }
 
     /// Sets `description`.
-    #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
     /// Sets `maxItems`.
-    #[must_use]
     pub fn with_max_items(mut self, max_items: impl Into<Integer>) -> Self {
         self.max_items = Some(max_items.into());
         self
     }
 
     /// Sets `minItems`.
-    #[must_use]
     pub fn with_min_items(mut self, min_items: impl Into<Integer>) -> Self {
         self.min_items = Some(min_items.into());
         self
     }
 
     /// Sets `title`.
-    #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
@@ -395,7 +368,6 @@ pub struct TitledMultiSelectEnumSchemaItems {
 
 impl TitledMultiSelectEnumSchemaItems {
     /// Creates a value with its fields.
-    #[must_use]
     pub fn new(any_of: Vec<TitledMultiSelectEnumSchemaItemsAnyOf>) -> Self {
         Self { any_of, extra: Map::new() }
     }
@@ -414,7 +386,6 @@ pub struct TitledMultiSelectEnumSchemaItemsAnyOf {
 
 impl TitledMultiSelectEnumSchemaItemsAnyOf {
     /// Creates a value with its fields.
-    #[must_use]
     pub fn new(
         value: impl Into<String>,
         title: mcp_wire::args::Title<impl Into<String>>,
@@ -446,7 +417,6 @@ pub struct TitledSingleSelectEnumSchema {
 
 impl TitledSingleSelectEnumSchema {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(one_of: Vec<TitledSingleSelectEnumSchemaOneOf>) -> Self {
         Self {
             one_of,
@@ -458,21 +428,18 @@ impl TitledSingleSelectEnumSchema {
     }
 
     /// Sets `default`.
-    #[must_use]
     pub fn with_default(mut self, default: impl Into<String>) -> Self {
         self.default = Some(default.into());
         self
     }
 
     /// Sets `description`.
-    #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
     /// Sets `title`.
-    #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
@@ -492,7 +459,6 @@ pub struct TitledSingleSelectEnumSchemaOneOf {
 
 impl TitledSingleSelectEnumSchemaOneOf {
     /// Creates a value with its fields.
-    #[must_use]
     pub fn new(
         value: impl Into<String>,
         title: mcp_wire::args::Title<impl Into<String>>,
@@ -528,7 +494,6 @@ pub struct UntitledMultiSelectEnumSchema {
 
 impl UntitledMultiSelectEnumSchema {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(items: impl Into<UntitledMultiSelectEnumSchemaItems>) -> Self {
         Self {
             items: items.into(),
@@ -542,35 +507,30 @@ impl UntitledMultiSelectEnumSchema {
     }
 
     /// Sets `default`.
-    #[must_use]
     pub fn with_default(mut self, default: Vec<String>) -> Self {
         self.default = Some(default);
         self
     }
 
     /// Sets `description`.
-    #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
     /// Sets `maxItems`.
-    #[must_use]
     pub fn with_max_items(mut self, max_items: impl Into<Integer>) -> Self {
         self.max_items = Some(max_items.into());
         self
     }
 
     /// Sets `minItems`.
-    #[must_use]
     pub fn with_min_items(mut self, min_items: impl Into<Integer>) -> Self {
         self.min_items = Some(min_items.into());
         self
     }
 
     /// Sets `title`.
-    #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
@@ -588,7 +548,6 @@ pub struct UntitledMultiSelectEnumSchemaItems {
 
 impl UntitledMultiSelectEnumSchemaItems {
     /// Creates a value with its fields.
-    #[must_use]
     pub fn new(values: Vec<String>) -> Self {
         Self { values, extra: Map::new() }
     }
@@ -613,7 +572,6 @@ pub struct UntitledSingleSelectEnumSchema {
 
 impl UntitledSingleSelectEnumSchema {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(values: Vec<String>) -> Self {
         Self {
             values,
@@ -625,21 +583,18 @@ impl UntitledSingleSelectEnumSchema {
     }
 
     /// Sets `default`.
-    #[must_use]
     pub fn with_default(mut self, default: impl Into<String>) -> Self {
         self.default = Some(default.into());
         self
     }
 
     /// Sets `description`.
-    #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
     /// Sets `title`.
-    #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self

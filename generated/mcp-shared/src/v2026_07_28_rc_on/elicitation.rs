@@ -28,7 +28,6 @@ pub struct ElicitRequestFormParams {
 
 impl ElicitRequestFormParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(
         message: impl Into<String>,
         requested_schema: impl Into<ElicitRequestFormParamsRequestedSchema>,
@@ -42,7 +41,6 @@ impl ElicitRequestFormParams {
     }
 
     /// Sets `mode`.
-    #[must_use]
     pub fn with_mode(mut self, mode: impl Into<ElicitRequestFormParamsMode>) -> Self {
         self.mode = Some(mode.into());
         self
@@ -64,7 +62,6 @@ pub struct ElicitResult {
 
 impl ElicitResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(action: impl Into<ElicitAction>) -> Self {
         Self {
             action: action.into(),
@@ -74,7 +71,6 @@ impl ElicitResult {
     }
 
     /// Sets `content`.
-    #[must_use]
     pub fn with_content(mut self, content: Map<ElicitValue>) -> Self {
         self.content = Some(content);
         self

@@ -32,13 +32,11 @@ pub struct ClientCapabilities {
 
 impl ClientCapabilities {
     /// Creates an empty value; the `with_*` methods set its fields.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `elicitation`.
-    #[must_use]
     pub fn with_elicitation(
         mut self,
         elicitation: impl Into<ClientCapabilitiesElicitation>,
@@ -48,28 +46,24 @@ impl ClientCapabilities {
     }
 
     /// Sets `experimental`.
-    #[must_use]
     pub fn with_experimental(mut self, experimental: Map<JsonObject>) -> Self {
         self.experimental = Some(experimental);
         self
     }
 
     /// Sets `extensions`.
-    #[must_use]
     pub fn with_extensions(mut self, extensions: Map<JsonObject>) -> Self {
         self.extensions = Some(extensions);
         self
     }
 
     /// Sets `roots`.
-    #[must_use]
     pub fn with_roots(mut self, roots: impl Into<JsonObject>) -> Self {
         self.roots = Some(roots.into());
         self
     }
 
     /// Sets `sampling`.
-    #[must_use]
     pub fn with_sampling(
         mut self,
         sampling: impl Into<ClientCapabilitiesSampling>,
@@ -92,20 +86,17 @@ pub struct ClientCapabilitiesElicitation {
 
 impl ClientCapabilitiesElicitation {
     /// Creates an empty value; the `with_*` methods set its fields.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `form`.
-    #[must_use]
     pub fn with_form(mut self, form: impl Into<JsonObject>) -> Self {
         self.form = Some(form.into());
         self
     }
 
     /// Sets `url`.
-    #[must_use]
     pub fn with_url(mut self, url: impl Into<JsonObject>) -> Self {
         self.url = Some(url.into());
         self
@@ -125,20 +116,17 @@ pub struct ClientCapabilitiesSampling {
 
 impl ClientCapabilitiesSampling {
     /// Creates an empty value; the `with_*` methods set its fields.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `context`.
-    #[must_use]
     pub fn with_context(mut self, context: impl Into<JsonObject>) -> Self {
         self.context = Some(context.into());
         self
     }
 
     /// Sets `tools`.
-    #[must_use]
     pub fn with_tools(mut self, tools: impl Into<JsonObject>) -> Self {
         self.tools = Some(tools.into());
         self
@@ -170,41 +158,35 @@ pub struct ServerCapabilities {
 
 impl ServerCapabilities {
     /// Creates an empty value; the `with_*` methods set its fields.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `completions`.
-    #[must_use]
     pub fn with_completions(mut self, completions: impl Into<JsonObject>) -> Self {
         self.completions = Some(completions.into());
         self
     }
 
     /// Sets `experimental`.
-    #[must_use]
     pub fn with_experimental(mut self, experimental: Map<JsonObject>) -> Self {
         self.experimental = Some(experimental);
         self
     }
 
     /// Sets `extensions`.
-    #[must_use]
     pub fn with_extensions(mut self, extensions: Map<JsonObject>) -> Self {
         self.extensions = Some(extensions);
         self
     }
 
     /// Sets `logging`.
-    #[must_use]
     pub fn with_logging(mut self, logging: impl Into<JsonObject>) -> Self {
         self.logging = Some(logging.into());
         self
     }
 
     /// Sets `prompts`.
-    #[must_use]
     pub fn with_prompts(
         mut self,
         prompts: impl Into<ServerCapabilitiesPrompts>,
@@ -214,7 +196,6 @@ impl ServerCapabilities {
     }
 
     /// Sets `resources`.
-    #[must_use]
     pub fn with_resources(
         mut self,
         resources: impl Into<ServerCapabilitiesResources>,
@@ -224,7 +205,6 @@ impl ServerCapabilities {
     }
 
     /// Sets `tools`.
-    #[must_use]
     pub fn with_tools(mut self, tools: impl Into<ServerCapabilitiesTools>) -> Self {
         self.tools = Some(tools.into());
         self

@@ -24,7 +24,6 @@ pub struct InternalError {
 
 impl InternalError {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -34,7 +33,6 @@ impl InternalError {
     }
 
     /// Sets `data`.
-    #[must_use]
     pub fn with_data(mut self, data: impl Into<Json>) -> Self {
         self.data = Some(data.into());
         self
@@ -56,7 +54,6 @@ pub struct InvalidParamsError {
 
 impl InvalidParamsError {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -66,7 +63,6 @@ impl InvalidParamsError {
     }
 
     /// Sets `data`.
-    #[must_use]
     pub fn with_data(mut self, data: impl Into<Json>) -> Self {
         self.data = Some(data.into());
         self
@@ -88,7 +84,6 @@ pub struct InvalidRequestError {
 
 impl InvalidRequestError {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -98,7 +93,6 @@ impl InvalidRequestError {
     }
 
     /// Sets `data`.
-    #[must_use]
     pub fn with_data(mut self, data: impl Into<Json>) -> Self {
         self.data = Some(data.into());
         self
@@ -125,7 +119,6 @@ pub struct JsonRpcNotification {
 
 impl JsonRpcNotification {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(method: impl Into<String>) -> Self {
         Self {
             method: method.into(),
@@ -135,7 +128,6 @@ impl JsonRpcNotification {
     }
 
     /// Sets `params`.
-    #[must_use]
     pub fn with_params(mut self, params: impl Into<JsonObject>) -> Self {
         self.params = Some(params.into());
         self
@@ -159,7 +151,6 @@ pub struct JsonRpcRequest {
 
 impl JsonRpcRequest {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(id: impl Into<RequestId>, method: impl Into<String>) -> Self {
         Self {
             id: id.into(),
@@ -170,7 +161,6 @@ impl JsonRpcRequest {
     }
 
     /// Sets `params`.
-    #[must_use]
     pub fn with_params(mut self, params: impl Into<JsonObject>) -> Self {
         self.params = Some(params.into());
         self
@@ -197,7 +187,6 @@ pub struct MethodNotFoundError {
 
 impl MethodNotFoundError {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -207,7 +196,6 @@ impl MethodNotFoundError {
     }
 
     /// Sets `data`.
-    #[must_use]
     pub fn with_data(mut self, data: impl Into<Json>) -> Self {
         self.data = Some(data.into());
         self
@@ -225,7 +213,6 @@ pub struct MissingRequiredClientCapabilityErrorErrorData {
 
 impl MissingRequiredClientCapabilityErrorErrorData {
     /// Creates a value with its fields.
-    #[must_use]
     pub fn new(required_capabilities: impl Into<ClientCapabilities>) -> Self {
         Self {
             required_capabilities: required_capabilities.into(),
@@ -249,7 +236,6 @@ pub struct Notification {
 
 impl Notification {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(method: impl Into<String>) -> Self {
         Self {
             method: method.into(),
@@ -259,7 +245,6 @@ impl Notification {
     }
 
     /// Sets `params`.
-    #[must_use]
     pub fn with_params(mut self, params: impl Into<JsonObject>) -> Self {
         self.params = Some(params.into());
         self
@@ -281,7 +266,6 @@ pub struct ParseError {
 
 impl ParseError {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -291,7 +275,6 @@ impl ParseError {
     }
 
     /// Sets `data`.
-    #[must_use]
     pub fn with_data(mut self, data: impl Into<Json>) -> Self {
         self.data = Some(data.into());
         self
@@ -313,7 +296,6 @@ pub struct Request {
 
 impl Request {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(method: impl Into<String>) -> Self {
         Self {
             method: method.into(),
@@ -323,7 +305,6 @@ impl Request {
     }
 
     /// Sets `params`.
-    #[must_use]
     pub fn with_params(mut self, params: impl Into<JsonObject>) -> Self {
         self.params = Some(params.into());
         self
@@ -347,7 +328,6 @@ pub struct ResourceContents {
 
 impl ResourceContents {
     /// Creates a value with its required fields; the `with_*` methods set the others.
-    #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -358,14 +338,12 @@ impl ResourceContents {
     }
 
     /// Sets `mimeType`.
-    #[must_use]
     pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.mime_type = Some(mime_type.into());
         self
     }
 
     /// Sets `_meta`.
-    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -385,7 +363,6 @@ pub struct UnsupportedProtocolVersionErrorErrorData {
 
 impl UnsupportedProtocolVersionErrorErrorData {
     /// Creates a value with its fields.
-    #[must_use]
     pub fn new(requested: impl Into<String>, supported: Vec<String>) -> Self {
         Self {
             requested: requested.into(),
