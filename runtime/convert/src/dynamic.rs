@@ -18,7 +18,7 @@ use crate::rule::Rule;
 use plan::{ConversionPlans, PlanKind};
 
 pub use tables::{
-    Convert, ErrorFate, ErrorStep, MethodFate, MethodStep, OpenResults, Pair, RenamedMethod,
+    Convert, ErrorFate, ErrorStep, Lossy, MethodFate, MethodStep, OpenResults, Pair, RenamedMethod,
     RevisionTables, TypeStep, WholeMessage,
 };
 

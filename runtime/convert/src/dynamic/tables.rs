@@ -47,6 +47,25 @@ impl<A: Decode + 'static, B: Decode + Encode + 'static> Convert
     }
 }
 
+/// A function that can lose something, and always gives a value.
+#[doc(hidden)]
+pub struct Lossy<A, B>(pub fn(A, &mut Context) -> B);
+
+impl<A, B> fmt::Debug for Lossy<A, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Lossy")
+    }
+}
+
+impl<A: Decode + 'static, B: Decode + Encode + 'static> Convert for Lossy<A, B> {
+    fn convert(&self, value: &mut AnyValue, cx: &mut Context) -> Result<AnyValue, Stop> {
+        match value.take() {
+            Some(value) => Ok(AnyValue::new((self.0)(value, cx))),
+            None => Err(mistyped(cx)),
+        }
+    }
+}
+
 /// A function that was proven to lose nothing.
 impl<A: Decode + 'static, B: Decode + Encode + 'static> Convert for fn(A) -> B {
     fn convert(&self, value: &mut AnyValue, cx: &mut Context) -> Result<AnyValue, Stop> {
@@ -87,9 +106,8 @@ macro_rules! steps {
     };
     (@same) => { None };
     (@exact $convert:path) => { Some(&($convert as fn(_) -> _)) };
-    (@lossy $convert:path) => { $crate::steps!(@run |value, cx| Ok($convert(value, cx))) };
-    (@fallible $convert:path) => { $crate::steps!(@run $convert) };
-    (@run $convert:expr) => {
+    (@lossy $convert:path) => { Some(&$crate::dynamic::Lossy($convert)) };
+    (@fallible $convert:path) => {
         Some(&($convert as fn(_, &mut $crate::Context) -> ::core::result::Result<_, $crate::Stop>))
     };
 }
