@@ -40,6 +40,7 @@ pub struct InitializeResult {
 
 impl InitializeResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         protocol_version: impl Into<String>,
         server_info: impl Into<Implementation>,
@@ -56,12 +57,14 @@ impl InitializeResult {
     }
 
     /// Sets `instructions`.
+    #[must_use]
     pub fn with_instructions(mut self, instructions: impl Into<String>) -> Self {
         self.instructions = Some(instructions.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -94,6 +97,7 @@ pub struct ProgressNotificationParams {
 
 impl ProgressNotificationParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         progress_token: impl Into<ProgressToken>,
         progress: impl Into<Number>,
@@ -108,12 +112,14 @@ impl ProgressNotificationParams {
     }
 
     /// Sets `total`.
+    #[must_use]
     pub fn with_total(mut self, total: impl Into<Number>) -> Self {
         self.total = Some(total.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -141,23 +147,27 @@ pub struct ServerCapabilities {
 
 impl ServerCapabilities {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `experimental`.
+    #[must_use]
     pub fn with_experimental(mut self, experimental: Map<JsonObject>) -> Self {
         self.experimental = Some(experimental);
         self
     }
 
     /// Sets `logging`.
+    #[must_use]
     pub fn with_logging(mut self, logging: impl Into<JsonObject>) -> Self {
         self.logging = Some(logging.into());
         self
     }
 
     /// Sets `prompts`.
+    #[must_use]
     pub fn with_prompts(
         mut self,
         prompts: impl Into<ServerCapabilitiesPrompts>,
@@ -167,6 +177,7 @@ impl ServerCapabilities {
     }
 
     /// Sets `resources`.
+    #[must_use]
     pub fn with_resources(
         mut self,
         resources: impl Into<ServerCapabilitiesResources>,
@@ -176,6 +187,7 @@ impl ServerCapabilities {
     }
 
     /// Sets `tools`.
+    #[must_use]
     pub fn with_tools(mut self, tools: impl Into<ServerCapabilitiesTools>) -> Self {
         self.tools = Some(tools.into());
         self

@@ -32,11 +32,13 @@ pub struct Annotated {
 
 impl Annotated {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `annotations`.
+    #[must_use]
     pub fn with_annotations(mut self, annotations: impl Into<Annotations>) -> Self {
         self.annotations = Some(annotations.into());
         self

@@ -33,6 +33,7 @@ pub struct CallToolResult {
 
 impl CallToolResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(content: Vec<ContentBlock>) -> Self {
         Self {
             content,
@@ -43,12 +44,14 @@ impl CallToolResult {
     }
 
     /// Sets `isError`.
+    #[must_use]
     pub fn with_is_error(mut self, is_error: bool) -> Self {
         self.is_error = Some(is_error);
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -57,6 +60,7 @@ impl CallToolResult {
 
 impl CallToolResult {
     /// Returns `isError`; absent means `false`.
+    #[must_use]
     pub fn is_error(&self) -> bool {
         self.is_error.unwrap_or(false)
     }
@@ -88,6 +92,7 @@ pub struct ListToolsResult {
 
 impl ListToolsResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(tools: Vec<Tool>) -> Self {
         Self {
             tools,
@@ -98,12 +103,14 @@ impl ListToolsResult {
     }
 
     /// Sets `nextCursor`.
+    #[must_use]
     pub fn with_next_cursor(mut self, next_cursor: impl Into<String>) -> Self {
         self.next_cursor = Some(next_cursor.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -127,6 +134,7 @@ pub struct Tool {
 
 impl Tool {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(name: impl Into<String>, input_schema: impl Into<JsonObject>) -> Self {
         Self {
             input_schema: input_schema.into(),
@@ -137,6 +145,7 @@ impl Tool {
     }
 
     /// Sets `description`.
+    #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self

@@ -37,6 +37,7 @@ pub struct InitializeResult {
 
 impl InitializeResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         protocol_version: impl Into<String>,
         server_info: impl Into<Implementation>,
@@ -53,12 +54,14 @@ impl InitializeResult {
     }
 
     /// Sets `instructions`.
+    #[must_use]
     pub fn with_instructions(mut self, instructions: impl Into<String>) -> Self {
         self.instructions = Some(instructions.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self

@@ -33,6 +33,7 @@ pub struct GetPromptResult {
 
 impl GetPromptResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(messages: Vec<PromptMessage>) -> Self {
         Self {
             messages,
@@ -43,12 +44,14 @@ impl GetPromptResult {
     }
 
     /// Sets `description`.
+    #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -70,6 +73,7 @@ pub struct PromptMessage {
 
 impl PromptMessage {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(role: impl Into<Role>, content: impl Into<ContentBlock>) -> Self {
         Self {
             content: content.into(),

@@ -46,6 +46,7 @@ pub struct CreateMessageRequestParams {
 
 impl CreateMessageRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(messages: Vec<SamplingMessage>, max_tokens: impl Into<Integer>) -> Self {
         Self {
             max_tokens: max_tokens.into(),
@@ -62,6 +63,7 @@ impl CreateMessageRequestParams {
     }
 
     /// Sets `includeContext`.
+    #[must_use]
     pub fn with_include_context(
         mut self,
         include_context: impl Into<IncludeContext>,
@@ -71,12 +73,14 @@ impl CreateMessageRequestParams {
     }
 
     /// Sets `metadata`.
+    #[must_use]
     pub fn with_metadata(mut self, metadata: impl Into<JsonObject>) -> Self {
         self.metadata = Some(metadata.into());
         self
     }
 
     /// Sets `modelPreferences`.
+    #[must_use]
     pub fn with_model_preferences(
         mut self,
         model_preferences: impl Into<ModelPreferences>,
@@ -86,24 +90,28 @@ impl CreateMessageRequestParams {
     }
 
     /// Sets `stopSequences`.
+    #[must_use]
     pub fn with_stop_sequences(mut self, stop_sequences: Vec<String>) -> Self {
         self.stop_sequences = Some(stop_sequences);
         self
     }
 
     /// Sets `systemPrompt`.
+    #[must_use]
     pub fn with_system_prompt(mut self, system_prompt: impl Into<String>) -> Self {
         self.system_prompt = Some(system_prompt.into());
         self
     }
 
     /// Sets `temperature`.
+    #[must_use]
     pub fn with_temperature(mut self, temperature: impl Into<Number>) -> Self {
         self.temperature = Some(temperature.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -131,6 +139,7 @@ pub struct CreateMessageResult {
 
 impl CreateMessageResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         role: impl Into<Role>,
         content: impl Into<SamplingContent>,
@@ -147,12 +156,14 @@ impl CreateMessageResult {
     }
 
     /// Sets `stopReason`.
+    #[must_use]
     pub fn with_stop_reason(mut self, stop_reason: impl Into<String>) -> Self {
         self.stop_reason = Some(stop_reason.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -185,6 +196,7 @@ pub struct SamplingMessage {
 
 impl SamplingMessage {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(role: impl Into<Role>, content: impl Into<SamplingContent>) -> Self {
         Self {
             content: content.into(),

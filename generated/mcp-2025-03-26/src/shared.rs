@@ -24,6 +24,7 @@ pub struct AudioContent {
 
 impl AudioContent {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         data: impl Into<String>,
         mime_type: mcp_wire::args::MimeType<impl Into<String>>,
@@ -37,6 +38,7 @@ impl AudioContent {
     }
 
     /// Sets `annotations`.
+    #[must_use]
     pub fn with_annotations(mut self, annotations: impl Into<Annotations>) -> Self {
         self.annotations = Some(annotations.into());
         self

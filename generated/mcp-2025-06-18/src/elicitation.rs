@@ -33,6 +33,7 @@ pub struct ElicitRequestParams {
 
 impl ElicitRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         message: impl Into<String>,
         requested_schema: impl Into<ElicitRequestParamsRequestedSchema>,
@@ -46,6 +47,7 @@ impl ElicitRequestParams {
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -65,6 +67,7 @@ pub struct ElicitRequestParamsRequestedSchema {
 
 impl ElicitRequestParamsRequestedSchema {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(properties: Map<PrimitiveSchemaDefinition>) -> Self {
         Self {
             properties,
@@ -74,6 +77,7 @@ impl ElicitRequestParamsRequestedSchema {
     }
 
     /// Sets `required`.
+    #[must_use]
     pub fn with_required(mut self, required: Vec<String>) -> Self {
         self.required = Some(required);
         self
@@ -97,6 +101,7 @@ pub struct ElicitResult {
 
 impl ElicitResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(action: impl Into<ElicitAction>) -> Self {
         Self {
             action: action.into(),
@@ -107,12 +112,14 @@ impl ElicitResult {
     }
 
     /// Sets `content`.
+    #[must_use]
     pub fn with_content(mut self, content: Map<ElicitValue>) -> Self {
         self.content = Some(content);
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -149,6 +156,7 @@ pub struct EnumSchema {
 
 impl EnumSchema {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(values: Vec<String>) -> Self {
         Self {
             values,
@@ -160,18 +168,21 @@ impl EnumSchema {
     }
 
     /// Sets `description`.
+    #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
     /// Sets `enumNames`.
+    #[must_use]
     pub fn with_enum_names(mut self, enum_names: Vec<String>) -> Self {
         self.enum_names = Some(enum_names);
         self
     }
 
     /// Sets `title`.
+    #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
@@ -199,6 +210,7 @@ pub struct NumberSchema {
 
 impl NumberSchema {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(kind: impl Into<NumberSchemaType>) -> Self {
         Self {
             kind: kind.into(),
@@ -211,24 +223,28 @@ impl NumberSchema {
     }
 
     /// Sets `description`.
+    #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
     /// Sets `maximum`.
+    #[must_use]
     pub fn with_maximum(mut self, maximum: impl Into<Number>) -> Self {
         self.maximum = Some(maximum.into());
         self
     }
 
     /// Sets `minimum`.
+    #[must_use]
     pub fn with_minimum(mut self, minimum: impl Into<Number>) -> Self {
         self.minimum = Some(minimum.into());
         self
     }
 
     /// Sets `title`.
+    #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
@@ -271,35 +287,41 @@ pub struct StringSchema {
 
 impl StringSchema {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `description`.
+    #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
     /// Sets `format`.
+    #[must_use]
     pub fn with_format(mut self, format: impl Into<StringSchemaFormat>) -> Self {
         self.format = Some(format.into());
         self
     }
 
     /// Sets `maxLength`.
+    #[must_use]
     pub fn with_max_length(mut self, max_length: impl Into<Integer>) -> Self {
         self.max_length = Some(max_length.into());
         self
     }
 
     /// Sets `minLength`.
+    #[must_use]
     pub fn with_min_length(mut self, min_length: impl Into<Integer>) -> Self {
         self.min_length = Some(min_length.into());
         self
     }
 
     /// Sets `title`.
+    #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self

@@ -26,29 +26,34 @@ pub struct ClientCapabilities {
 
 impl ClientCapabilities {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `elicitation`.
+    #[must_use]
     pub fn with_elicitation(mut self, elicitation: impl Into<JsonObject>) -> Self {
         self.elicitation = Some(elicitation.into());
         self
     }
 
     /// Sets `experimental`.
+    #[must_use]
     pub fn with_experimental(mut self, experimental: Map<JsonObject>) -> Self {
         self.experimental = Some(experimental);
         self
     }
 
     /// Sets `roots`.
+    #[must_use]
     pub fn with_roots(mut self, roots: impl Into<ClientCapabilitiesRoots>) -> Self {
         self.roots = Some(roots.into());
         self
     }
 
     /// Sets `sampling`.
+    #[must_use]
     pub fn with_sampling(mut self, sampling: impl Into<JsonObject>) -> Self {
         self.sampling = Some(sampling.into());
         self
@@ -72,6 +77,7 @@ pub struct Implementation {
 
 impl Implementation {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         name: impl Into<String>,
         version: mcp_wire::args::Version<impl Into<String>>,
@@ -85,6 +91,7 @@ impl Implementation {
     }
 
     /// Sets `title`.
+    #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
@@ -117,6 +124,7 @@ pub struct InitializeRequestParams {
 
 impl InitializeRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         protocol_version: impl Into<String>,
         client_info: impl Into<Implementation>,
@@ -132,6 +140,7 @@ impl InitializeRequestParams {
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -159,6 +168,7 @@ pub struct InitializeResult {
 
 impl InitializeResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         protocol_version: impl Into<String>,
         server_info: impl Into<Implementation>,
@@ -175,12 +185,14 @@ impl InitializeResult {
     }
 
     /// Sets `instructions`.
+    #[must_use]
     pub fn with_instructions(mut self, instructions: impl Into<String>) -> Self {
         self.instructions = Some(instructions.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self

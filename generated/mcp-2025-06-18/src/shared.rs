@@ -51,6 +51,7 @@ pub struct ResourceLink {
 
 impl ResourceLink {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         uri: mcp_wire::args::Uri<impl Into<String>>,
         name: impl Into<String>,
@@ -69,36 +70,42 @@ impl ResourceLink {
     }
 
     /// Sets `annotations`.
+    #[must_use]
     pub fn with_annotations(mut self, annotations: impl Into<Annotations>) -> Self {
         self.annotations = Some(annotations.into());
         self
     }
 
     /// Sets `description`.
+    #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
     /// Sets `mimeType`.
+    #[must_use]
     pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.mime_type = Some(mime_type.into());
         self
     }
 
     /// Sets `size`.
+    #[must_use]
     pub fn with_size(mut self, size: impl Into<Integer>) -> Self {
         self.size = Some(size.into());
         self
     }
 
     /// Sets `title`.
+    #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self

@@ -38,6 +38,7 @@ pub struct CompleteRequestParams {
 
 impl CompleteRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         reference: impl Into<CompletionReference>,
         argument: impl Into<CompleteRequestParamsArgument>,
@@ -52,6 +53,7 @@ impl CompleteRequestParams {
     }
 
     /// Sets `context`.
+    #[must_use]
     pub fn with_context(
         mut self,
         context: impl Into<CompleteRequestParamsContext>,
@@ -61,6 +63,7 @@ impl CompleteRequestParams {
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self

@@ -49,6 +49,7 @@ pub struct ElicitRequestFormParams {
 
 impl ElicitRequestFormParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         message: impl Into<String>,
         requested_schema: impl Into<ElicitRequestFormParamsRequestedSchema>,
@@ -64,18 +65,21 @@ impl ElicitRequestFormParams {
     }
 
     /// Sets `mode`.
+    #[must_use]
     pub fn with_mode(mut self, mode: impl Into<ElicitRequestFormParamsMode>) -> Self {
         self.mode = Some(mode.into());
         self
     }
 
     /// Sets `task`.
+    #[must_use]
     pub fn with_task(mut self, task: impl Into<TaskMetadata>) -> Self {
         self.task = Some(task.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -114,6 +118,7 @@ pub struct ElicitRequestUrlParams {
 
 impl ElicitRequestUrlParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         message: impl Into<String>,
         url: mcp_wire::args::Url<impl Into<String>>,
@@ -130,12 +135,14 @@ impl ElicitRequestUrlParams {
     }
 
     /// Sets `task`.
+    #[must_use]
     pub fn with_task(mut self, task: impl Into<TaskMetadata>) -> Self {
         self.task = Some(task.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -159,6 +166,7 @@ pub struct ElicitResult {
 
 impl ElicitResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(action: impl Into<ElicitAction>) -> Self {
         Self {
             action: action.into(),
@@ -169,12 +177,14 @@ impl ElicitResult {
     }
 
     /// Sets `content`.
+    #[must_use]
     pub fn with_content(mut self, content: Map<ElicitValue>) -> Self {
         self.content = Some(content);
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -203,6 +213,7 @@ pub struct ElicitationCompleteNotificationParams {
 
 impl ElicitationCompleteNotificationParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(elicitation_id: impl Into<String>) -> Self {
         Self {
             elicitation_id: elicitation_id.into(),
@@ -212,6 +223,7 @@ impl ElicitationCompleteNotificationParams {
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self

@@ -37,23 +37,27 @@ pub struct CancelledNotificationParams {
 
 impl CancelledNotificationParams {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `reason`.
+    #[must_use]
     pub fn with_reason(mut self, reason: impl Into<String>) -> Self {
         self.reason = Some(reason.into());
         self
     }
 
     /// Sets `requestId`.
+    #[must_use]
     pub fn with_request_id(mut self, request_id: impl Into<RequestId>) -> Self {
         self.request_id = Some(request_id.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -81,11 +85,13 @@ pub struct ClientCapabilities {
 
 impl ClientCapabilities {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `elicitation`.
+    #[must_use]
     pub fn with_elicitation(
         mut self,
         elicitation: impl Into<ClientCapabilitiesElicitation>,
@@ -95,18 +101,21 @@ impl ClientCapabilities {
     }
 
     /// Sets `experimental`.
+    #[must_use]
     pub fn with_experimental(mut self, experimental: Map<JsonObject>) -> Self {
         self.experimental = Some(experimental);
         self
     }
 
     /// Sets `roots`.
+    #[must_use]
     pub fn with_roots(mut self, roots: impl Into<ClientCapabilitiesRoots>) -> Self {
         self.roots = Some(roots.into());
         self
     }
 
     /// Sets `sampling`.
+    #[must_use]
     pub fn with_sampling(
         mut self,
         sampling: impl Into<ClientCapabilitiesSampling>,
@@ -116,6 +125,7 @@ impl ClientCapabilities {
     }
 
     /// Sets `tasks`.
+    #[must_use]
     pub fn with_tasks(mut self, tasks: impl Into<ClientCapabilitiesTasks>) -> Self {
         self.tasks = Some(tasks.into());
         self
@@ -135,17 +145,20 @@ pub struct ClientCapabilitiesElicitation {
 
 impl ClientCapabilitiesElicitation {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `form`.
+    #[must_use]
     pub fn with_form(mut self, form: impl Into<JsonObject>) -> Self {
         self.form = Some(form.into());
         self
     }
 
     /// Sets `url`.
+    #[must_use]
     pub fn with_url(mut self, url: impl Into<JsonObject>) -> Self {
         self.url = Some(url.into());
         self
@@ -165,17 +178,20 @@ pub struct ClientCapabilitiesSampling {
 
 impl ClientCapabilitiesSampling {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `context`.
+    #[must_use]
     pub fn with_context(mut self, context: impl Into<JsonObject>) -> Self {
         self.context = Some(context.into());
         self
     }
 
     /// Sets `tools`.
+    #[must_use]
     pub fn with_tools(mut self, tools: impl Into<JsonObject>) -> Self {
         self.tools = Some(tools.into());
         self
@@ -197,23 +213,27 @@ pub struct ClientCapabilitiesTasks {
 
 impl ClientCapabilitiesTasks {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `cancel`.
+    #[must_use]
     pub fn with_cancel(mut self, cancel: impl Into<JsonObject>) -> Self {
         self.cancel = Some(cancel.into());
         self
     }
 
     /// Sets `list`.
+    #[must_use]
     pub fn with_list(mut self, list: impl Into<JsonObject>) -> Self {
         self.list = Some(list.into());
         self
     }
 
     /// Sets `requests`.
+    #[must_use]
     pub fn with_requests(
         mut self,
         requests: impl Into<ClientCapabilitiesTasksRequests>,
@@ -236,11 +256,13 @@ pub struct ClientCapabilitiesTasksRequests {
 
 impl ClientCapabilitiesTasksRequests {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `elicitation`.
+    #[must_use]
     pub fn with_elicitation(
         mut self,
         elicitation: impl Into<ClientCapabilitiesTasksRequestsElicitation>,
@@ -250,6 +272,7 @@ impl ClientCapabilitiesTasksRequests {
     }
 
     /// Sets `sampling`.
+    #[must_use]
     pub fn with_sampling(
         mut self,
         sampling: impl Into<ClientCapabilitiesTasksRequestsSampling>,
@@ -270,11 +293,13 @@ pub struct ClientCapabilitiesTasksRequestsElicitation {
 
 impl ClientCapabilitiesTasksRequestsElicitation {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `create`.
+    #[must_use]
     pub fn with_create(mut self, create: impl Into<JsonObject>) -> Self {
         self.create = Some(create.into());
         self
@@ -292,11 +317,13 @@ pub struct ClientCapabilitiesTasksRequestsSampling {
 
 impl ClientCapabilitiesTasksRequestsSampling {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `createMessage`.
+    #[must_use]
     pub fn with_create_message(mut self, create_message: impl Into<JsonObject>) -> Self {
         self.create_message = Some(create_message.into());
         self
@@ -331,6 +358,7 @@ pub struct InitializeRequestParams {
 
 impl InitializeRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         protocol_version: impl Into<String>,
         client_info: impl Into<Implementation>,
@@ -346,6 +374,7 @@ impl InitializeRequestParams {
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -373,6 +402,7 @@ pub struct InitializeResult {
 
 impl InitializeResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         protocol_version: impl Into<String>,
         server_info: impl Into<Implementation>,
@@ -389,12 +419,14 @@ impl InitializeResult {
     }
 
     /// Sets `instructions`.
+    #[must_use]
     pub fn with_instructions(mut self, instructions: impl Into<String>) -> Self {
         self.instructions = Some(instructions.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -453,29 +485,34 @@ pub struct ServerCapabilities {
 
 impl ServerCapabilities {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `completions`.
+    #[must_use]
     pub fn with_completions(mut self, completions: impl Into<JsonObject>) -> Self {
         self.completions = Some(completions.into());
         self
     }
 
     /// Sets `experimental`.
+    #[must_use]
     pub fn with_experimental(mut self, experimental: Map<JsonObject>) -> Self {
         self.experimental = Some(experimental);
         self
     }
 
     /// Sets `logging`.
+    #[must_use]
     pub fn with_logging(mut self, logging: impl Into<JsonObject>) -> Self {
         self.logging = Some(logging.into());
         self
     }
 
     /// Sets `prompts`.
+    #[must_use]
     pub fn with_prompts(
         mut self,
         prompts: impl Into<ServerCapabilitiesPrompts>,
@@ -485,6 +522,7 @@ impl ServerCapabilities {
     }
 
     /// Sets `resources`.
+    #[must_use]
     pub fn with_resources(
         mut self,
         resources: impl Into<ServerCapabilitiesResources>,
@@ -494,12 +532,14 @@ impl ServerCapabilities {
     }
 
     /// Sets `tasks`.
+    #[must_use]
     pub fn with_tasks(mut self, tasks: impl Into<ServerCapabilitiesTasks>) -> Self {
         self.tasks = Some(tasks.into());
         self
     }
 
     /// Sets `tools`.
+    #[must_use]
     pub fn with_tools(mut self, tools: impl Into<ServerCapabilitiesTools>) -> Self {
         self.tools = Some(tools.into());
         self
@@ -521,23 +561,27 @@ pub struct ServerCapabilitiesTasks {
 
 impl ServerCapabilitiesTasks {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `cancel`.
+    #[must_use]
     pub fn with_cancel(mut self, cancel: impl Into<JsonObject>) -> Self {
         self.cancel = Some(cancel.into());
         self
     }
 
     /// Sets `list`.
+    #[must_use]
     pub fn with_list(mut self, list: impl Into<JsonObject>) -> Self {
         self.list = Some(list.into());
         self
     }
 
     /// Sets `requests`.
+    #[must_use]
     pub fn with_requests(
         mut self,
         requests: impl Into<ServerCapabilitiesTasksRequests>,
@@ -558,11 +602,13 @@ pub struct ServerCapabilitiesTasksRequests {
 
 impl ServerCapabilitiesTasksRequests {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `tools`.
+    #[must_use]
     pub fn with_tools(
         mut self,
         tools: impl Into<ServerCapabilitiesTasksRequestsTools>,
@@ -583,11 +629,13 @@ pub struct ServerCapabilitiesTasksRequestsTools {
 
 impl ServerCapabilitiesTasksRequestsTools {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `call`.
+    #[must_use]
     pub fn with_call(mut self, call: impl Into<JsonObject>) -> Self {
         self.call = Some(call.into());
         self

@@ -138,6 +138,7 @@ pub struct JsonRpcNotification {
 
 impl JsonRpcNotification {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(method: impl Into<String>) -> Self {
         Self {
             method: method.into(),
@@ -147,6 +148,7 @@ impl JsonRpcNotification {
     }
 
     /// Sets `params`.
+    #[must_use]
     pub fn with_params(mut self, params: impl Into<JsonObject>) -> Self {
         self.params = Some(params.into());
         self
@@ -170,6 +172,7 @@ pub struct JsonRpcRequest {
 
 impl JsonRpcRequest {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(id: impl Into<RequestId>, method: impl Into<String>) -> Self {
         Self {
             id: id.into(),
@@ -180,6 +183,7 @@ impl JsonRpcRequest {
     }
 
     /// Sets `params`.
+    #[must_use]
     pub fn with_params(mut self, params: impl Into<JsonObject>) -> Self {
         self.params = Some(params.into());
         self
@@ -212,6 +216,7 @@ pub struct JsonRpcResultResponse {
 
 impl JsonRpcResultResponse {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(id: impl Into<RequestId>, result: impl Into<AnyResult>) -> Self {
         Self {
             id: id.into(),
@@ -236,6 +241,7 @@ pub struct Notification {
 
 impl Notification {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(method: impl Into<String>) -> Self {
         Self {
             method: method.into(),
@@ -245,6 +251,7 @@ impl Notification {
     }
 
     /// Sets `params`.
+    #[must_use]
     pub fn with_params(mut self, params: impl Into<JsonObject>) -> Self {
         self.params = Some(params.into());
         self
@@ -268,6 +275,7 @@ pub struct PaginatedRequest {
 
 impl PaginatedRequest {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(id: impl Into<RequestId>, method: impl Into<String>) -> Self {
         Self {
             id: id.into(),
@@ -278,6 +286,7 @@ impl PaginatedRequest {
     }
 
     /// Sets `params`.
+    #[must_use]
     pub fn with_params(mut self, params: impl Into<PaginatedRequestParams>) -> Self {
         self.params = Some(params.into());
         self
@@ -297,6 +306,7 @@ pub struct RelatedTaskMetadata {
 
 impl RelatedTaskMetadata {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(task_id: impl Into<String>) -> Self {
         Self {
             task_id: task_id.into(),
@@ -320,6 +330,7 @@ pub struct Request {
 
 impl Request {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(method: impl Into<String>) -> Self {
         Self {
             method: method.into(),
@@ -329,6 +340,7 @@ impl Request {
     }
 
     /// Sets `params`.
+    #[must_use]
     pub fn with_params(mut self, params: impl Into<JsonObject>) -> Self {
         self.params = Some(params.into());
         self
@@ -350,6 +362,7 @@ pub struct ResourceRequestParams {
 
 impl ResourceRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -359,6 +372,7 @@ impl ResourceRequestParams {
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -467,17 +481,20 @@ pub struct TaskAugmentedRequestParams {
 
 impl TaskAugmentedRequestParams {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `task`.
+    #[must_use]
     pub fn with_task(mut self, task: impl Into<TaskMetadata>) -> Self {
         self.task = Some(task.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -499,6 +516,7 @@ pub struct UrlElicitationRequiredError {
 
 impl UrlElicitationRequiredError {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(error: impl Into<UrlElicitationRequiredErrorError>) -> Self {
         Self {
             error: error.into(),
@@ -508,6 +526,7 @@ impl UrlElicitationRequiredError {
     }
 
     /// Sets `id`.
+    #[must_use]
     pub fn with_id(mut self, id: impl Into<RequestId>) -> Self {
         self.id = Some(id.into());
         self
@@ -527,6 +546,7 @@ pub struct UrlElicitationRequiredErrorError {
 
 impl UrlElicitationRequiredErrorError {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(
         message: impl Into<String>,
         data: impl Into<UrlElicitationRequiredErrorErrorData>,
@@ -550,6 +570,7 @@ pub struct UrlElicitationRequiredErrorErrorData {
 
 impl UrlElicitationRequiredErrorErrorData {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(elicitations: Vec<ElicitRequestUrlParams>) -> Self {
         Self {
             elicitations,

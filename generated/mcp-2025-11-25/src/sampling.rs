@@ -64,6 +64,7 @@ pub struct CreateMessageRequestParams {
 
 impl CreateMessageRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(messages: Vec<SamplingMessage>, max_tokens: impl Into<Integer>) -> Self {
         Self {
             max_tokens: max_tokens.into(),
@@ -83,6 +84,7 @@ impl CreateMessageRequestParams {
     }
 
     /// Sets `includeContext`.
+    #[must_use]
     pub fn with_include_context(
         mut self,
         include_context: impl Into<IncludeContext>,
@@ -92,12 +94,14 @@ impl CreateMessageRequestParams {
     }
 
     /// Sets `metadata`.
+    #[must_use]
     pub fn with_metadata(mut self, metadata: impl Into<JsonObject>) -> Self {
         self.metadata = Some(metadata.into());
         self
     }
 
     /// Sets `modelPreferences`.
+    #[must_use]
     pub fn with_model_preferences(
         mut self,
         model_preferences: impl Into<ModelPreferences>,
@@ -107,42 +111,49 @@ impl CreateMessageRequestParams {
     }
 
     /// Sets `stopSequences`.
+    #[must_use]
     pub fn with_stop_sequences(mut self, stop_sequences: Vec<String>) -> Self {
         self.stop_sequences = Some(stop_sequences);
         self
     }
 
     /// Sets `systemPrompt`.
+    #[must_use]
     pub fn with_system_prompt(mut self, system_prompt: impl Into<String>) -> Self {
         self.system_prompt = Some(system_prompt.into());
         self
     }
 
     /// Sets `task`.
+    #[must_use]
     pub fn with_task(mut self, task: impl Into<TaskMetadata>) -> Self {
         self.task = Some(task.into());
         self
     }
 
     /// Sets `temperature`.
+    #[must_use]
     pub fn with_temperature(mut self, temperature: impl Into<Number>) -> Self {
         self.temperature = Some(temperature.into());
         self
     }
 
     /// Sets `toolChoice`.
+    #[must_use]
     pub fn with_tool_choice(mut self, tool_choice: impl Into<ToolChoice>) -> Self {
         self.tool_choice = Some(tool_choice.into());
         self
     }
 
     /// Sets `tools`.
+    #[must_use]
     pub fn with_tools(mut self, tools: Vec<Tool>) -> Self {
         self.tools = Some(tools);
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -170,6 +181,7 @@ pub struct CreateMessageResult {
 
 impl CreateMessageResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         role: impl Into<Role>,
         content: impl Into<SamplingContent>,
@@ -186,12 +198,14 @@ impl CreateMessageResult {
     }
 
     /// Sets `stopReason`.
+    #[must_use]
     pub fn with_stop_reason(mut self, stop_reason: impl Into<String>) -> Self {
         self.stop_reason = Some(stop_reason.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -232,6 +246,7 @@ pub struct SamplingMessage {
 
 impl SamplingMessage {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(role: impl Into<Role>, content: impl Into<SamplingContent>) -> Self {
         Self {
             content: content.into(),
@@ -242,6 +257,7 @@ impl SamplingMessage {
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -286,6 +302,7 @@ pub struct ToolResultContent {
 
 impl ToolResultContent {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(tool_use_id: impl Into<String>, content: Vec<ContentBlock>) -> Self {
         Self {
             content,
@@ -298,12 +315,14 @@ impl ToolResultContent {
     }
 
     /// Sets `isError`.
+    #[must_use]
     pub fn with_is_error(mut self, is_error: bool) -> Self {
         self.is_error = Some(is_error);
         self
     }
 
     /// Sets `structuredContent`.
+    #[must_use]
     pub fn with_structured_content(
         mut self,
         structured_content: impl Into<JsonObject>,
@@ -313,6 +332,7 @@ impl ToolResultContent {
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -338,6 +358,7 @@ pub struct ToolUseContent {
 
 impl ToolUseContent {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         id: mcp_wire::args::Id<impl Into<String>>,
         name: impl Into<String>,
@@ -353,6 +374,7 @@ impl ToolUseContent {
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self

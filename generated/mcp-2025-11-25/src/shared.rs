@@ -41,6 +41,7 @@ pub struct CreateTaskResult {
 
 impl CreateTaskResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(task: impl Into<Task>) -> Self {
         Self {
             task: task.into(),
@@ -50,6 +51,7 @@ impl CreateTaskResult {
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -85,6 +87,7 @@ pub struct ResourceLink {
 
 impl ResourceLink {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         uri: mcp_wire::args::Uri<impl Into<String>>,
         name: impl Into<String>,
@@ -104,42 +107,49 @@ impl ResourceLink {
     }
 
     /// Sets `annotations`.
+    #[must_use]
     pub fn with_annotations(mut self, annotations: impl Into<Annotations>) -> Self {
         self.annotations = Some(annotations.into());
         self
     }
 
     /// Sets `description`.
+    #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
     /// Sets `icons`.
+    #[must_use]
     pub fn with_icons(mut self, icons: Vec<Icon>) -> Self {
         self.icons = Some(icons);
         self
     }
 
     /// Sets `mimeType`.
+    #[must_use]
     pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.mime_type = Some(mime_type.into());
         self
     }
 
     /// Sets `size`.
+    #[must_use]
     pub fn with_size(mut self, size: impl Into<Integer>) -> Self {
         self.size = Some(size.into());
         self
     }
 
     /// Sets `title`.
+    #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -171,6 +181,7 @@ pub struct Task {
 
 impl Task {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         status: impl Into<TaskStatus>,
@@ -191,12 +202,14 @@ impl Task {
     }
 
     /// Sets `pollInterval`.
+    #[must_use]
     pub fn with_poll_interval(mut self, poll_interval: impl Into<Integer>) -> Self {
         self.poll_interval = Some(poll_interval.into());
         self
     }
 
     /// Sets `statusMessage`.
+    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self
@@ -216,11 +229,13 @@ pub struct TaskMetadata {
 
 impl TaskMetadata {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `ttl`.
+    #[must_use]
     pub fn with_ttl(mut self, ttl: impl Into<Integer>) -> Self {
         self.ttl = Some(ttl.into());
         self
@@ -268,11 +283,13 @@ pub struct ToolExecution {
 
 impl ToolExecution {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `taskSupport`.
+    #[must_use]
     pub fn with_task_support(mut self, task_support: impl Into<TaskSupport>) -> Self {
         self.task_support = Some(task_support.into());
         self

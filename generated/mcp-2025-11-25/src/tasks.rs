@@ -29,6 +29,7 @@ pub struct CancelTaskRequestParams {
 
 impl CancelTaskRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(task_id: impl Into<String>) -> Self {
         Self {
             task_id: task_id.into(),
@@ -38,6 +39,7 @@ impl CancelTaskRequestParams {
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -71,6 +73,7 @@ pub struct CancelTaskResult {
 
 impl CancelTaskResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         status: impl Into<TaskStatus>,
@@ -92,18 +95,21 @@ impl CancelTaskResult {
     }
 
     /// Sets `pollInterval`.
+    #[must_use]
     pub fn with_poll_interval(mut self, poll_interval: impl Into<Integer>) -> Self {
         self.poll_interval = Some(poll_interval.into());
         self
     }
 
     /// Sets `statusMessage`.
+    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -132,6 +138,7 @@ pub struct GetTaskPayloadRequestParams {
 
 impl GetTaskPayloadRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(task_id: impl Into<String>) -> Self {
         Self {
             task_id: task_id.into(),
@@ -141,6 +148,7 @@ impl GetTaskPayloadRequestParams {
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -160,11 +168,13 @@ pub struct GetTaskPayloadResult {
 
 impl GetTaskPayloadResult {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -193,6 +203,7 @@ pub struct GetTaskRequestParams {
 
 impl GetTaskRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(task_id: impl Into<String>) -> Self {
         Self {
             task_id: task_id.into(),
@@ -202,6 +213,7 @@ impl GetTaskRequestParams {
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -235,6 +247,7 @@ pub struct GetTaskResult {
 
 impl GetTaskResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         status: impl Into<TaskStatus>,
@@ -256,18 +269,21 @@ impl GetTaskResult {
     }
 
     /// Sets `pollInterval`.
+    #[must_use]
     pub fn with_poll_interval(mut self, poll_interval: impl Into<Integer>) -> Self {
         self.poll_interval = Some(poll_interval.into());
         self
     }
 
     /// Sets `statusMessage`.
+    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -300,6 +316,7 @@ pub struct ListTasksResult {
 
 impl ListTasksResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(tasks: Vec<Task>) -> Self {
         Self {
             tasks,
@@ -310,12 +327,14 @@ impl ListTasksResult {
     }
 
     /// Sets `nextCursor`.
+    #[must_use]
     pub fn with_next_cursor(mut self, next_cursor: impl Into<String>) -> Self {
         self.next_cursor = Some(next_cursor.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -358,6 +377,7 @@ pub struct TaskStatusNotificationParams {
 
 impl TaskStatusNotificationParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         status: impl Into<TaskStatus>,
@@ -379,18 +399,21 @@ impl TaskStatusNotificationParams {
     }
 
     /// Sets `pollInterval`.
+    #[must_use]
     pub fn with_poll_interval(mut self, poll_interval: impl Into<Integer>) -> Self {
         self.poll_interval = Some(poll_interval.into());
         self
     }
 
     /// Sets `statusMessage`.
+    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self

@@ -47,6 +47,7 @@ pub struct CallToolRequestParams {
 
 impl CallToolRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -58,18 +59,21 @@ impl CallToolRequestParams {
     }
 
     /// Sets `arguments`.
+    #[must_use]
     pub fn with_arguments(mut self, arguments: impl Into<JsonObject>) -> Self {
         self.arguments = Some(arguments.into());
         self
     }
 
     /// Sets `task`.
+    #[must_use]
     pub fn with_task(mut self, task: impl Into<TaskMetadata>) -> Self {
         self.task = Some(task.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -95,6 +99,7 @@ pub struct CallToolResult {
 
 impl CallToolResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(content: Vec<ContentBlock>) -> Self {
         Self {
             content,
@@ -106,12 +111,14 @@ impl CallToolResult {
     }
 
     /// Sets `isError`.
+    #[must_use]
     pub fn with_is_error(mut self, is_error: bool) -> Self {
         self.is_error = Some(is_error);
         self
     }
 
     /// Sets `structuredContent`.
+    #[must_use]
     pub fn with_structured_content(
         mut self,
         structured_content: impl Into<JsonObject>,
@@ -121,6 +128,7 @@ impl CallToolResult {
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -129,6 +137,7 @@ impl CallToolResult {
 
 impl CallToolResult {
     /// Returns `isError`; absent means `false`.
+    #[must_use]
     pub fn is_error(&self) -> bool {
         self.is_error.unwrap_or(false)
     }
@@ -160,6 +169,7 @@ pub struct ListToolsResult {
 
 impl ListToolsResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(tools: Vec<Tool>) -> Self {
         Self {
             tools,
@@ -170,12 +180,14 @@ impl ListToolsResult {
     }
 
     /// Sets `nextCursor`.
+    #[must_use]
     pub fn with_next_cursor(mut self, next_cursor: impl Into<String>) -> Self {
         self.next_cursor = Some(next_cursor.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -211,6 +223,7 @@ pub struct Tool {
 
 impl Tool {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(name: impl Into<String>, input_schema: impl Into<JsonObject>) -> Self {
         Self {
             input_schema: input_schema.into(),
@@ -227,42 +240,49 @@ impl Tool {
     }
 
     /// Sets `annotations`.
+    #[must_use]
     pub fn with_annotations(mut self, annotations: impl Into<ToolAnnotations>) -> Self {
         self.annotations = Some(annotations.into());
         self
     }
 
     /// Sets `description`.
+    #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
     /// Sets `execution`.
+    #[must_use]
     pub fn with_execution(mut self, execution: impl Into<ToolExecution>) -> Self {
         self.execution = Some(execution.into());
         self
     }
 
     /// Sets `icons`.
+    #[must_use]
     pub fn with_icons(mut self, icons: Vec<Icon>) -> Self {
         self.icons = Some(icons);
         self
     }
 
     /// Sets `outputSchema`.
+    #[must_use]
     pub fn with_output_schema(mut self, output_schema: impl Into<JsonObject>) -> Self {
         self.output_schema = Some(output_schema.into());
         self
     }
 
     /// Sets `title`.
+    #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self

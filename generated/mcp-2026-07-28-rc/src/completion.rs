@@ -39,6 +39,7 @@ pub struct CompleteRequestParams {
 
 impl CompleteRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         reference: impl Into<CompletionReference>,
         argument: impl Into<CompleteRequestParamsArgument>,
@@ -54,6 +55,7 @@ impl CompleteRequestParams {
     }
 
     /// Sets `context`.
+    #[must_use]
     pub fn with_context(
         mut self,
         context: impl Into<CompleteRequestParamsContext>,
@@ -80,6 +82,7 @@ pub struct CompleteResult {
 
 impl CompleteResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(completion: impl Into<CompleteResultCompletion>) -> Self {
         Self {
             completion: completion.into(),
@@ -90,12 +93,14 @@ impl CompleteResult {
     }
 
     /// Sets `resultType`.
+    #[must_use]
     pub fn with_result_type(mut self, result_type: impl Into<ResultType>) -> Self {
         self.result_type = result_type.into();
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
         self.meta = Some(meta.into());
         self

@@ -44,6 +44,7 @@ pub struct ElicitRequestUrlParams {
 
 impl ElicitRequestUrlParams {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(
         message: impl Into<String>,
         url: mcp_wire::args::Url<impl Into<String>>,
@@ -82,6 +83,7 @@ pub struct ElicitationCompleteNotificationParams {
 
 impl ElicitationCompleteNotificationParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(elicitation_id: impl Into<String>) -> Self {
         Self {
             elicitation_id: elicitation_id.into(),
@@ -91,6 +93,7 @@ impl ElicitationCompleteNotificationParams {
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
         self.meta = Some(meta.into());
         self

@@ -35,6 +35,7 @@ pub struct LoggingMessageNotificationParams {
 
 impl LoggingMessageNotificationParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(level: impl Into<LoggingLevel>, data: impl Into<Json>) -> Self {
         Self {
             data: data.into(),
@@ -46,12 +47,14 @@ impl LoggingMessageNotificationParams {
     }
 
     /// Sets `logger`.
+    #[must_use]
     pub fn with_logger(mut self, logger: impl Into<String>) -> Self {
         self.logger = Some(logger.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
         self.meta = Some(meta.into());
         self

@@ -40,6 +40,7 @@ pub struct CacheableResult {
 
 impl CacheableResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new() -> Self {
         Self {
             cache_scope: CacheScope::Private,
@@ -51,24 +52,28 @@ impl CacheableResult {
     }
 
     /// Sets `cacheScope`.
+    #[must_use]
     pub fn with_cache_scope(mut self, cache_scope: impl Into<CacheScope>) -> Self {
         self.cache_scope = cache_scope.into();
         self
     }
 
     /// Sets `resultType`.
+    #[must_use]
     pub fn with_result_type(mut self, result_type: impl Into<ResultType>) -> Self {
         self.result_type = result_type.into();
         self
     }
 
     /// Sets `ttlMs`.
+    #[must_use]
     pub fn with_ttl_ms(mut self, ttl_ms: impl Into<Integer>) -> Self {
         self.ttl_ms = ttl_ms.into();
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -169,6 +174,7 @@ pub struct InputResponseRequestParams {
 
 impl InputResponseRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(meta: impl Into<RequestMetaObject>) -> Self {
         Self {
             input_responses: None,
@@ -179,6 +185,7 @@ impl InputResponseRequestParams {
     }
 
     /// Sets `inputResponses`.
+    #[must_use]
     pub fn with_input_responses(
         mut self,
         input_responses: impl Into<InputResponses>,
@@ -188,6 +195,7 @@ impl InputResponseRequestParams {
     }
 
     /// Sets `requestState`.
+    #[must_use]
     pub fn with_request_state(mut self, request_state: impl Into<String>) -> Self {
         self.request_state = Some(request_state.into());
         self
@@ -235,6 +243,7 @@ pub struct JsonRpcResultResponse {
 
 impl JsonRpcResultResponse {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(id: impl Into<RequestId>, result: impl Into<AnyResult>) -> Self {
         Self {
             id: id.into(),
@@ -279,6 +288,7 @@ pub struct MissingRequiredClientCapabilityError {
 
 impl MissingRequiredClientCapabilityError {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(error: impl Into<MissingRequiredClientCapabilityErrorError>) -> Self {
         Self {
             error: error.into(),
@@ -288,6 +298,7 @@ impl MissingRequiredClientCapabilityError {
     }
 
     /// Sets `id`.
+    #[must_use]
     pub fn with_id(mut self, id: impl Into<RequestId>) -> Self {
         self.id = Some(id.into());
         self
@@ -307,6 +318,7 @@ pub struct MissingRequiredClientCapabilityErrorError {
 
 impl MissingRequiredClientCapabilityErrorError {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(
         message: impl Into<String>,
         data: impl Into<MissingRequiredClientCapabilityErrorErrorData>,
@@ -336,6 +348,7 @@ pub struct PaginatedRequest {
 
 impl PaginatedRequest {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(
         id: impl Into<RequestId>,
         method: impl Into<String>,
@@ -367,6 +380,7 @@ pub struct PaginatedResult {
 
 impl PaginatedResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new() -> Self {
         Self {
             result_type: ResultType::Complete,
@@ -377,18 +391,21 @@ impl PaginatedResult {
     }
 
     /// Sets `resultType`.
+    #[must_use]
     pub fn with_result_type(mut self, result_type: impl Into<ResultType>) -> Self {
         self.result_type = result_type.into();
         self
     }
 
     /// Sets `nextCursor`.
+    #[must_use]
     pub fn with_next_cursor(mut self, next_cursor: impl Into<String>) -> Self {
         self.next_cursor = Some(next_cursor.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -421,6 +438,7 @@ pub struct ResourceRequestParams {
 
 impl ResourceRequestParams {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(uri: impl Into<String>, meta: impl Into<RequestMetaObject>) -> Self {
         Self {
             uri: uri.into(),
@@ -501,6 +519,7 @@ pub struct UnsupportedProtocolVersionError {
 
 impl UnsupportedProtocolVersionError {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(error: impl Into<UnsupportedProtocolVersionErrorError>) -> Self {
         Self {
             error: error.into(),
@@ -510,6 +529,7 @@ impl UnsupportedProtocolVersionError {
     }
 
     /// Sets `id`.
+    #[must_use]
     pub fn with_id(mut self, id: impl Into<RequestId>) -> Self {
         self.id = Some(id.into());
         self
@@ -529,6 +549,7 @@ pub struct UnsupportedProtocolVersionErrorError {
 
 impl UnsupportedProtocolVersionErrorError {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(
         message: impl Into<String>,
         data: impl Into<UnsupportedProtocolVersionErrorErrorData>,

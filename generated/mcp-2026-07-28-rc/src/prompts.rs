@@ -49,6 +49,7 @@ pub struct GetPromptRequestParams {
 
 impl GetPromptRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(name: impl Into<String>, meta: impl Into<RequestMetaObject>) -> Self {
         Self {
             name: name.into(),
@@ -61,12 +62,14 @@ impl GetPromptRequestParams {
     }
 
     /// Sets `arguments`.
+    #[must_use]
     pub fn with_arguments(mut self, arguments: Map<String>) -> Self {
         self.arguments = Some(arguments);
         self
     }
 
     /// Sets `inputResponses`.
+    #[must_use]
     pub fn with_input_responses(
         mut self,
         input_responses: impl Into<InputResponses>,
@@ -76,6 +79,7 @@ impl GetPromptRequestParams {
     }
 
     /// Sets `requestState`.
+    #[must_use]
     pub fn with_request_state(mut self, request_state: impl Into<String>) -> Self {
         self.request_state = Some(request_state.into());
         self
@@ -101,6 +105,7 @@ pub struct GetPromptResult {
 
 impl GetPromptResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(messages: Vec<PromptMessage>) -> Self {
         Self {
             messages,
@@ -112,18 +117,21 @@ impl GetPromptResult {
     }
 
     /// Sets `resultType`.
+    #[must_use]
     pub fn with_result_type(mut self, result_type: impl Into<ResultType>) -> Self {
         self.result_type = result_type.into();
         self
     }
 
     /// Sets `description`.
+    #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -162,6 +170,7 @@ pub struct ListPromptsResult {
 
 impl ListPromptsResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(prompts: Vec<Prompt>) -> Self {
         Self {
             cache_scope: CacheScope::Private,
@@ -175,30 +184,35 @@ impl ListPromptsResult {
     }
 
     /// Sets `cacheScope`.
+    #[must_use]
     pub fn with_cache_scope(mut self, cache_scope: impl Into<CacheScope>) -> Self {
         self.cache_scope = cache_scope.into();
         self
     }
 
     /// Sets `resultType`.
+    #[must_use]
     pub fn with_result_type(mut self, result_type: impl Into<ResultType>) -> Self {
         self.result_type = result_type.into();
         self
     }
 
     /// Sets `ttlMs`.
+    #[must_use]
     pub fn with_ttl_ms(mut self, ttl_ms: impl Into<Integer>) -> Self {
         self.ttl_ms = ttl_ms.into();
         self
     }
 
     /// Sets `nextCursor`.
+    #[must_use]
     pub fn with_next_cursor(mut self, next_cursor: impl Into<String>) -> Self {
         self.next_cursor = Some(next_cursor.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
         self.meta = Some(meta.into());
         self

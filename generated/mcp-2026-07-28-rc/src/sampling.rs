@@ -37,6 +37,7 @@ pub struct CreateMessageResult {
 
 impl CreateMessageResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         role: impl Into<Role>,
         content: impl Into<SamplingContent>,
@@ -53,12 +54,14 @@ impl CreateMessageResult {
     }
 
     /// Sets `stopReason`.
+    #[must_use]
     pub fn with_stop_reason(mut self, stop_reason: impl Into<String>) -> Self {
         self.stop_reason = Some(stop_reason.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
         self.meta = Some(meta.into());
         self

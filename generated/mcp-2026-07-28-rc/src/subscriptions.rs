@@ -33,6 +33,7 @@ pub struct SubscriptionsAcknowledgedNotificationParams {
 
 impl SubscriptionsAcknowledgedNotificationParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(notifications: impl Into<SubscriptionFilter>) -> Self {
         Self {
             notifications: notifications.into(),
@@ -42,6 +43,7 @@ impl SubscriptionsAcknowledgedNotificationParams {
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -72,6 +74,7 @@ pub struct SubscriptionsListenRequestParams {
 
 impl SubscriptionsListenRequestParams {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(
         notifications: impl Into<SubscriptionFilter>,
         meta: impl Into<RequestMetaObject>,

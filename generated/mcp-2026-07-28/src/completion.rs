@@ -39,6 +39,7 @@ pub struct CompleteRequestParams {
 
 impl CompleteRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         reference: impl Into<CompletionReference>,
         argument: impl Into<CompleteRequestParamsArgument>,
@@ -53,6 +54,7 @@ impl CompleteRequestParams {
     }
 
     /// Sets `context`.
+    #[must_use]
     pub fn with_context(
         mut self,
         context: impl Into<CompleteRequestParamsContext>,
@@ -62,6 +64,7 @@ impl CompleteRequestParams {
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = meta.into();
         self
@@ -85,6 +88,7 @@ pub struct CompleteResult {
 
 impl CompleteResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(completion: impl Into<CompleteResultCompletion>) -> Self {
         Self {
             completion: completion.into(),
@@ -95,12 +99,14 @@ impl CompleteResult {
     }
 
     /// Sets `resultType`.
+    #[must_use]
     pub fn with_result_type(mut self, result_type: impl Into<ResultType>) -> Self {
         self.result_type = result_type.into();
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self

@@ -42,6 +42,7 @@ pub struct ElicitRequestUrlParams {
 
 impl ElicitRequestUrlParams {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(
         message: impl Into<String>,
         url: mcp_wire::args::Url<impl Into<String>>,

@@ -36,6 +36,7 @@ pub struct CancelledNotificationParams {
 
 impl CancelledNotificationParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(request_id: impl Into<RequestId>) -> Self {
         Self {
             request_id: request_id.into(),
@@ -46,12 +47,14 @@ impl CancelledNotificationParams {
     }
 
     /// Sets `reason`.
+    #[must_use]
     pub fn with_reason(mut self, reason: impl Into<String>) -> Self {
         self.reason = Some(reason.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<NotificationMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -92,6 +95,7 @@ pub struct DiscoverResult {
 
 impl DiscoverResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         supported_versions: Vec<String>,
         capabilities: impl Into<ServerCapabilities>,
@@ -109,30 +113,35 @@ impl DiscoverResult {
     }
 
     /// Sets `cacheScope`.
+    #[must_use]
     pub fn with_cache_scope(mut self, cache_scope: impl Into<CacheScope>) -> Self {
         self.cache_scope = cache_scope.into();
         self
     }
 
     /// Sets `resultType`.
+    #[must_use]
     pub fn with_result_type(mut self, result_type: impl Into<ResultType>) -> Self {
         self.result_type = result_type.into();
         self
     }
 
     /// Sets `ttlMs`.
+    #[must_use]
     pub fn with_ttl_ms(mut self, ttl_ms: impl Into<Integer>) -> Self {
         self.ttl_ms = ttl_ms.into();
         self
     }
 
     /// Sets `instructions`.
+    #[must_use]
     pub fn with_instructions(mut self, instructions: impl Into<String>) -> Self {
         self.instructions = Some(instructions.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -169,6 +178,7 @@ pub struct ProgressNotificationParams {
 
 impl ProgressNotificationParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         progress_token: impl Into<ProgressToken>,
         progress: impl Into<Number>,
@@ -184,18 +194,21 @@ impl ProgressNotificationParams {
     }
 
     /// Sets `message`.
+    #[must_use]
     pub fn with_message(mut self, message: impl Into<String>) -> Self {
         self.message = Some(message.into());
         self
     }
 
     /// Sets `total`.
+    #[must_use]
     pub fn with_total(mut self, total: impl Into<Number>) -> Self {
         self.total = Some(total.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<NotificationMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self

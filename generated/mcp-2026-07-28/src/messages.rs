@@ -40,6 +40,7 @@ pub struct CacheableResult {
 
 impl CacheableResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new() -> Self {
         Self {
             cache_scope: CacheScope::Private,
@@ -51,24 +52,28 @@ impl CacheableResult {
     }
 
     /// Sets `cacheScope`.
+    #[must_use]
     pub fn with_cache_scope(mut self, cache_scope: impl Into<CacheScope>) -> Self {
         self.cache_scope = cache_scope.into();
         self
     }
 
     /// Sets `resultType`.
+    #[must_use]
     pub fn with_result_type(mut self, result_type: impl Into<ResultType>) -> Self {
         self.result_type = result_type.into();
         self
     }
 
     /// Sets `ttlMs`.
+    #[must_use]
     pub fn with_ttl_ms(mut self, ttl_ms: impl Into<Integer>) -> Self {
         self.ttl_ms = ttl_ms.into();
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -165,6 +170,7 @@ pub struct HeaderMismatchError {
 
 impl HeaderMismatchError {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(error: impl Into<HeaderMismatchErrorError>) -> Self {
         Self {
             error: error.into(),
@@ -174,6 +180,7 @@ impl HeaderMismatchError {
     }
 
     /// Sets `id`.
+    #[must_use]
     pub fn with_id(mut self, id: impl Into<RequestId>) -> Self {
         self.id = Some(id.into());
         self
@@ -193,6 +200,7 @@ pub struct HeaderMismatchErrorError {
 
 impl HeaderMismatchErrorError {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -202,6 +210,7 @@ impl HeaderMismatchErrorError {
     }
 
     /// Sets `data`.
+    #[must_use]
     pub fn with_data(mut self, data: impl Into<Json>) -> Self {
         self.data = Some(data.into());
         self
@@ -225,6 +234,7 @@ pub struct InputResponseRequestParams {
 
 impl InputResponseRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new() -> Self {
         Self {
             input_responses: None,
@@ -235,6 +245,7 @@ impl InputResponseRequestParams {
     }
 
     /// Sets `inputResponses`.
+    #[must_use]
     pub fn with_input_responses(
         mut self,
         input_responses: impl Into<InputResponses>,
@@ -244,12 +255,14 @@ impl InputResponseRequestParams {
     }
 
     /// Sets `requestState`.
+    #[must_use]
     pub fn with_request_state(mut self, request_state: impl Into<String>) -> Self {
         self.request_state = Some(request_state.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = meta.into();
         self
@@ -303,6 +316,7 @@ pub struct JsonRpcResultResponse {
 
 impl JsonRpcResultResponse {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(id: impl Into<RequestId>, result: impl Into<AnyResult>) -> Self {
         Self {
             id: id.into(),
@@ -347,6 +361,7 @@ pub struct MissingRequiredClientCapabilityError {
 
 impl MissingRequiredClientCapabilityError {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(error: impl Into<MissingRequiredClientCapabilityErrorError>) -> Self {
         Self {
             error: error.into(),
@@ -356,6 +371,7 @@ impl MissingRequiredClientCapabilityError {
     }
 
     /// Sets `id`.
+    #[must_use]
     pub fn with_id(mut self, id: impl Into<RequestId>) -> Self {
         self.id = Some(id.into());
         self
@@ -375,6 +391,7 @@ pub struct MissingRequiredClientCapabilityErrorError {
 
 impl MissingRequiredClientCapabilityErrorError {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(
         message: impl Into<String>,
         data: impl Into<MissingRequiredClientCapabilityErrorErrorData>,
@@ -404,6 +421,7 @@ pub struct PaginatedRequest {
 
 impl PaginatedRequest {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(
         id: impl Into<RequestId>,
         method: impl Into<String>,
@@ -435,6 +453,7 @@ pub struct PaginatedResult {
 
 impl PaginatedResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new() -> Self {
         Self {
             result_type: ResultType::Complete,
@@ -445,18 +464,21 @@ impl PaginatedResult {
     }
 
     /// Sets `resultType`.
+    #[must_use]
     pub fn with_result_type(mut self, result_type: impl Into<ResultType>) -> Self {
         self.result_type = result_type.into();
         self
     }
 
     /// Sets `nextCursor`.
+    #[must_use]
     pub fn with_next_cursor(mut self, next_cursor: impl Into<String>) -> Self {
         self.next_cursor = Some(next_cursor.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -489,6 +511,7 @@ pub struct ResourceRequestParams {
 
 impl ResourceRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -498,6 +521,7 @@ impl ResourceRequestParams {
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = meta.into();
         self
@@ -580,6 +604,7 @@ pub struct UnsupportedProtocolVersionError {
 
 impl UnsupportedProtocolVersionError {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(error: impl Into<UnsupportedProtocolVersionErrorError>) -> Self {
         Self {
             error: error.into(),
@@ -589,6 +614,7 @@ impl UnsupportedProtocolVersionError {
     }
 
     /// Sets `id`.
+    #[must_use]
     pub fn with_id(mut self, id: impl Into<RequestId>) -> Self {
         self.id = Some(id.into());
         self
@@ -608,6 +634,7 @@ pub struct UnsupportedProtocolVersionErrorError {
 
 impl UnsupportedProtocolVersionErrorError {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(
         message: impl Into<String>,
         data: impl Into<UnsupportedProtocolVersionErrorErrorData>,

@@ -27,11 +27,13 @@ pub struct ListRootsRequestParams {
 
 impl ListRootsRequestParams {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
         self.meta = Some(meta.into());
         self

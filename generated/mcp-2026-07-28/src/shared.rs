@@ -26,6 +26,7 @@ pub struct AnyResult {
 
 impl AnyResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new() -> Self {
         Self {
             result_type: ResultType::Complete,
@@ -35,12 +36,14 @@ impl AnyResult {
     }
 
     /// Sets `resultType`.
+    #[must_use]
     pub fn with_result_type(mut self, result_type: impl Into<ResultType>) -> Self {
         self.result_type = result_type.into();
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -95,11 +98,13 @@ pub struct InputRequiredResult {
 
 impl InputRequiredResult {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `inputRequests`.
+    #[must_use]
     pub fn with_input_requests(
         mut self,
         input_requests: impl Into<InputRequests>,
@@ -109,12 +114,14 @@ impl InputRequiredResult {
     }
 
     /// Sets `requestState`.
+    #[must_use]
     pub fn with_request_state(mut self, request_state: impl Into<String>) -> Self {
         self.request_state = Some(request_state.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -152,11 +159,13 @@ pub struct NotificationMetaObject {
 
 impl NotificationMetaObject {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `io.modelcontextprotocol/subscriptionId`.
+    #[must_use]
     pub fn with_subscription_id(
         mut self,
         subscription_id: impl Into<RequestId>,
@@ -179,11 +188,13 @@ pub struct NotificationParams {
 
 impl NotificationParams {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<NotificationMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -205,6 +216,7 @@ pub struct PaginatedRequestParams {
 
 impl PaginatedRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new() -> Self {
         Self {
             cursor: None,
@@ -214,12 +226,14 @@ impl PaginatedRequestParams {
     }
 
     /// Sets `cursor`.
+    #[must_use]
     pub fn with_cursor(mut self, cursor: impl Into<String>) -> Self {
         self.cursor = Some(cursor.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = meta.into();
         self
@@ -253,6 +267,7 @@ pub struct RequestMetaObject {
 
 impl RequestMetaObject {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new() -> Self {
         Self {
             client_capabilities: ClientCapabilities::new(),
@@ -265,6 +280,7 @@ impl RequestMetaObject {
     }
 
     /// Sets `io.modelcontextprotocol/clientCapabilities`.
+    #[must_use]
     pub fn with_client_capabilities(
         mut self,
         client_capabilities: impl Into<ClientCapabilities>,
@@ -274,24 +290,28 @@ impl RequestMetaObject {
     }
 
     /// Sets `io.modelcontextprotocol/protocolVersion`.
+    #[must_use]
     pub fn with_protocol_version(mut self, protocol_version: impl Into<String>) -> Self {
         self.protocol_version = protocol_version.into();
         self
     }
 
     /// Sets `io.modelcontextprotocol/clientInfo`.
+    #[must_use]
     pub fn with_client_info(mut self, client_info: impl Into<Implementation>) -> Self {
         self.client_info = Some(client_info.into());
         self
     }
 
     /// Sets `io.modelcontextprotocol/logLevel`.
+    #[must_use]
     pub fn with_log_level(mut self, log_level: impl Into<LoggingLevel>) -> Self {
         self.log_level = Some(log_level.into());
         self
     }
 
     /// Sets `progressToken`.
+    #[must_use]
     pub fn with_progress_token(
         mut self,
         progress_token: impl Into<ProgressToken>,
@@ -320,6 +340,7 @@ pub struct RequestParams {
 
 impl RequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new() -> Self {
         Self {
             meta: RequestMetaObject::new(),
@@ -328,6 +349,7 @@ impl RequestParams {
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = meta.into();
         self
@@ -353,11 +375,13 @@ pub struct ResultMetaObject {
 
 impl ResultMetaObject {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `io.modelcontextprotocol/serverInfo`.
+    #[must_use]
     pub fn with_server_info(mut self, server_info: impl Into<Implementation>) -> Self {
         self.server_info = Some(server_info.into());
         self

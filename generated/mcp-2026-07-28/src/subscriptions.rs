@@ -36,6 +36,7 @@ pub struct SubscriptionsAcknowledgedNotificationParams {
 
 impl SubscriptionsAcknowledgedNotificationParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(notifications: impl Into<SubscriptionFilter>) -> Self {
         Self {
             notifications: notifications.into(),
@@ -45,6 +46,7 @@ impl SubscriptionsAcknowledgedNotificationParams {
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<NotificationMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -75,6 +77,7 @@ pub struct SubscriptionsListenRequestParams {
 
 impl SubscriptionsListenRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(notifications: impl Into<SubscriptionFilter>) -> Self {
         Self {
             notifications: notifications.into(),
@@ -84,6 +87,7 @@ impl SubscriptionsListenRequestParams {
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = meta.into();
         self
@@ -105,6 +109,7 @@ pub struct SubscriptionsListenResult {
 
 impl SubscriptionsListenResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(meta: impl Into<SubscriptionsListenResultMetaObject>) -> Self {
         Self {
             result_type: ResultType::Complete,
@@ -114,6 +119,7 @@ impl SubscriptionsListenResult {
     }
 
     /// Sets `resultType`.
+    #[must_use]
     pub fn with_result_type(mut self, result_type: impl Into<ResultType>) -> Self {
         self.result_type = result_type.into();
         self
@@ -135,6 +141,7 @@ pub struct SubscriptionsListenResultMetaObject {
 
 impl SubscriptionsListenResultMetaObject {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(subscription_id: impl Into<RequestId>) -> Self {
         Self {
             subscription_id: subscription_id.into(),
@@ -144,6 +151,7 @@ impl SubscriptionsListenResultMetaObject {
     }
 
     /// Sets `io.modelcontextprotocol/serverInfo`.
+    #[must_use]
     pub fn with_server_info(mut self, server_info: impl Into<Implementation>) -> Self {
         self.server_info = Some(server_info.into());
         self

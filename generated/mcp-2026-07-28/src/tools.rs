@@ -50,6 +50,7 @@ pub struct CallToolRequestParams {
 
 impl CallToolRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -62,12 +63,14 @@ impl CallToolRequestParams {
     }
 
     /// Sets `arguments`.
+    #[must_use]
     pub fn with_arguments(mut self, arguments: impl Into<JsonObject>) -> Self {
         self.arguments = Some(arguments.into());
         self
     }
 
     /// Sets `inputResponses`.
+    #[must_use]
     pub fn with_input_responses(
         mut self,
         input_responses: impl Into<InputResponses>,
@@ -77,12 +80,14 @@ impl CallToolRequestParams {
     }
 
     /// Sets `requestState`.
+    #[must_use]
     pub fn with_request_state(mut self, request_state: impl Into<String>) -> Self {
         self.request_state = Some(request_state.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = meta.into();
         self
@@ -110,6 +115,7 @@ pub struct CallToolResult {
 
 impl CallToolResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(content: Vec<ContentBlock>) -> Self {
         Self {
             content,
@@ -122,18 +128,21 @@ impl CallToolResult {
     }
 
     /// Sets `resultType`.
+    #[must_use]
     pub fn with_result_type(mut self, result_type: impl Into<ResultType>) -> Self {
         self.result_type = result_type.into();
         self
     }
 
     /// Sets `isError`.
+    #[must_use]
     pub fn with_is_error(mut self, is_error: bool) -> Self {
         self.is_error = Some(is_error);
         self
     }
 
     /// Sets `structuredContent`.
+    #[must_use]
     pub fn with_structured_content(
         mut self,
         structured_content: impl Into<Json>,
@@ -143,6 +152,7 @@ impl CallToolResult {
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -151,6 +161,7 @@ impl CallToolResult {
 
 impl CallToolResult {
     /// Returns `isError`; absent means `false`.
+    #[must_use]
     pub fn is_error(&self) -> bool {
         self.is_error.unwrap_or(false)
     }
@@ -188,6 +199,7 @@ pub struct ListToolsResult {
 
 impl ListToolsResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(tools: Vec<Tool>) -> Self {
         Self {
             cache_scope: CacheScope::Private,
@@ -201,30 +213,35 @@ impl ListToolsResult {
     }
 
     /// Sets `cacheScope`.
+    #[must_use]
     pub fn with_cache_scope(mut self, cache_scope: impl Into<CacheScope>) -> Self {
         self.cache_scope = cache_scope.into();
         self
     }
 
     /// Sets `resultType`.
+    #[must_use]
     pub fn with_result_type(mut self, result_type: impl Into<ResultType>) -> Self {
         self.result_type = result_type.into();
         self
     }
 
     /// Sets `ttlMs`.
+    #[must_use]
     pub fn with_ttl_ms(mut self, ttl_ms: impl Into<Integer>) -> Self {
         self.ttl_ms = ttl_ms.into();
         self
     }
 
     /// Sets `nextCursor`.
+    #[must_use]
     pub fn with_next_cursor(mut self, next_cursor: impl Into<String>) -> Self {
         self.next_cursor = Some(next_cursor.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self

@@ -20,11 +20,13 @@ pub struct McpUiClientCapabilities {
 
 impl McpUiClientCapabilities {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `mimeTypes`.
+    #[must_use]
     pub fn with_mime_types(mut self, mime_types: Vec<String>) -> Self {
         self.mime_types = Some(mime_types);
         self
@@ -50,23 +52,27 @@ pub struct McpUiResourceMeta {
 
 impl McpUiResourceMeta {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `csp`.
+    #[must_use]
     pub fn with_csp(mut self, csp: impl Into<McpUiResourceCsp>) -> Self {
         self.csp = Some(csp.into());
         self
     }
 
     /// Sets `domain`.
+    #[must_use]
     pub fn with_domain(mut self, domain: impl Into<String>) -> Self {
         self.domain = Some(domain.into());
         self
     }
 
     /// Sets `permissions`.
+    #[must_use]
     pub fn with_permissions(
         mut self,
         permissions: impl Into<McpUiResourcePermissions>,
@@ -76,6 +82,7 @@ impl McpUiResourceMeta {
     }
 
     /// Sets `prefersBorder`.
+    #[must_use]
     pub fn with_prefers_border(mut self, prefers_border: bool) -> Self {
         self.prefers_border = Some(prefers_border);
         self
@@ -256,17 +263,20 @@ pub struct McpUiToolMeta {
 
 impl McpUiToolMeta {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `resourceUri`.
+    #[must_use]
     pub fn with_resource_uri(mut self, resource_uri: impl Into<String>) -> Self {
         self.resource_uri = Some(resource_uri.into());
         self
     }
 
     /// Sets `visibility`.
+    #[must_use]
     pub fn with_visibility(mut self, visibility: Vec<McpUiToolVisibility>) -> Self {
         self.visibility = Some(visibility);
         self

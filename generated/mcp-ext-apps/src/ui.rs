@@ -27,11 +27,13 @@ pub struct McpUiAppCapabilities {
 
 impl McpUiAppCapabilities {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `availableDisplayModes`.
+    #[must_use]
     pub fn with_available_display_modes(
         mut self,
         available_display_modes: Vec<McpUiDisplayMode>,
@@ -41,12 +43,14 @@ impl McpUiAppCapabilities {
     }
 
     /// Sets `experimental`.
+    #[must_use]
     pub fn with_experimental(mut self, experimental: Map<JsonObject>) -> Self {
         self.experimental = Some(experimental);
         self
     }
 
     /// Sets `tools`.
+    #[must_use]
     pub fn with_tools(mut self, tools: impl Into<McpUiAppCapabilitiesTools>) -> Self {
         self.tools = Some(tools.into());
         self
@@ -64,11 +68,13 @@ pub struct McpUiAppCapabilitiesTools {
 
 impl McpUiAppCapabilitiesTools {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `listChanged`.
+    #[must_use]
     pub fn with_list_changed(mut self, list_changed: bool) -> Self {
         self.list_changed = Some(list_changed);
         self
@@ -108,6 +114,7 @@ pub struct McpUiDownloadFileRequestParams {
 
 impl McpUiDownloadFileRequestParams {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(contents: Vec<McpUiDownloadFileRequestParamsContents>) -> Self {
         Self {
             contents,
@@ -138,11 +145,13 @@ pub struct McpUiDownloadFileResult {
 
 impl McpUiDownloadFileResult {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `isError`.
+    #[must_use]
     pub fn with_is_error(mut self, is_error: bool) -> Self {
         self.is_error = Some(is_error);
         self
@@ -180,29 +189,34 @@ pub struct McpUiHostCapabilities {
 
 impl McpUiHostCapabilities {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `downloadFile`.
+    #[must_use]
     pub fn with_download_file(mut self, download_file: impl Into<JsonObject>) -> Self {
         self.download_file = Some(download_file.into());
         self
     }
 
     /// Sets `experimental`.
+    #[must_use]
     pub fn with_experimental(mut self, experimental: Map<JsonObject>) -> Self {
         self.experimental = Some(experimental);
         self
     }
 
     /// Sets `logging`.
+    #[must_use]
     pub fn with_logging(mut self, logging: impl Into<JsonObject>) -> Self {
         self.logging = Some(logging.into());
         self
     }
 
     /// Sets `message`.
+    #[must_use]
     pub fn with_message(
         mut self,
         message: impl Into<McpUiSupportedContentBlockModalities>,
@@ -212,12 +226,14 @@ impl McpUiHostCapabilities {
     }
 
     /// Sets `openLinks`.
+    #[must_use]
     pub fn with_open_links(mut self, open_links: impl Into<JsonObject>) -> Self {
         self.open_links = Some(open_links.into());
         self
     }
 
     /// Sets `sampling`.
+    #[must_use]
     pub fn with_sampling(
         mut self,
         sampling: impl Into<McpUiHostCapabilitiesSampling>,
@@ -227,6 +243,7 @@ impl McpUiHostCapabilities {
     }
 
     /// Sets `sandbox`.
+    #[must_use]
     pub fn with_sandbox(
         mut self,
         sandbox: impl Into<McpUiHostCapabilitiesSandbox>,
@@ -236,6 +253,7 @@ impl McpUiHostCapabilities {
     }
 
     /// Sets `serverResources`.
+    #[must_use]
     pub fn with_server_resources(
         mut self,
         server_resources: impl Into<McpUiHostCapabilitiesServerResources>,
@@ -245,6 +263,7 @@ impl McpUiHostCapabilities {
     }
 
     /// Sets `serverTools`.
+    #[must_use]
     pub fn with_server_tools(
         mut self,
         server_tools: impl Into<McpUiHostCapabilitiesServerTools>,
@@ -254,6 +273,7 @@ impl McpUiHostCapabilities {
     }
 
     /// Sets `updateModelContext`.
+    #[must_use]
     pub fn with_update_model_context(
         mut self,
         update_model_context: impl Into<McpUiSupportedContentBlockModalities>,
@@ -274,11 +294,13 @@ pub struct McpUiHostCapabilitiesSampling {
 
 impl McpUiHostCapabilitiesSampling {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `tools`.
+    #[must_use]
     pub fn with_tools(mut self, tools: impl Into<JsonObject>) -> Self {
         self.tools = Some(tools.into());
         self
@@ -298,17 +320,20 @@ pub struct McpUiHostCapabilitiesSandbox {
 
 impl McpUiHostCapabilitiesSandbox {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `csp`.
+    #[must_use]
     pub fn with_csp(mut self, csp: impl Into<McpUiResourceCsp>) -> Self {
         self.csp = Some(csp.into());
         self
     }
 
     /// Sets `permissions`.
+    #[must_use]
     pub fn with_permissions(
         mut self,
         permissions: impl Into<McpUiResourcePermissions>,
@@ -329,11 +354,13 @@ pub struct McpUiHostCapabilitiesServerResources {
 
 impl McpUiHostCapabilitiesServerResources {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `listChanged`.
+    #[must_use]
     pub fn with_list_changed(mut self, list_changed: bool) -> Self {
         self.list_changed = Some(list_changed);
         self
@@ -351,11 +378,13 @@ pub struct McpUiHostCapabilitiesServerTools {
 
 impl McpUiHostCapabilitiesServerTools {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `listChanged`.
+    #[must_use]
     pub fn with_list_changed(mut self, list_changed: bool) -> Self {
         self.list_changed = Some(list_changed);
         self
@@ -397,11 +426,13 @@ pub struct McpUiHostContext {
 
 impl McpUiHostContext {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `availableDisplayModes`.
+    #[must_use]
     pub fn with_available_display_modes(
         mut self,
         available_display_modes: Vec<McpUiDisplayMode>,
@@ -411,6 +442,7 @@ impl McpUiHostContext {
     }
 
     /// Sets `containerDimensions`.
+    #[must_use]
     pub fn with_container_dimensions(
         mut self,
         container_dimensions: impl Into<McpUiHostContextContainerDimensions>,
@@ -420,6 +452,7 @@ impl McpUiHostContext {
     }
 
     /// Sets `deviceCapabilities`.
+    #[must_use]
     pub fn with_device_capabilities(
         mut self,
         device_capabilities: impl Into<McpUiHostContextDeviceCapabilities>,
@@ -429,6 +462,7 @@ impl McpUiHostContext {
     }
 
     /// Sets `displayMode`.
+    #[must_use]
     pub fn with_display_mode(
         mut self,
         display_mode: impl Into<McpUiDisplayMode>,
@@ -438,12 +472,14 @@ impl McpUiHostContext {
     }
 
     /// Sets `locale`.
+    #[must_use]
     pub fn with_locale(mut self, locale: impl Into<String>) -> Self {
         self.locale = Some(locale.into());
         self
     }
 
     /// Sets `platform`.
+    #[must_use]
     pub fn with_platform(
         mut self,
         platform: impl Into<McpUiHostContextPlatform>,
@@ -453,6 +489,7 @@ impl McpUiHostContext {
     }
 
     /// Sets `safeAreaInsets`.
+    #[must_use]
     pub fn with_safe_area_insets(
         mut self,
         safe_area_insets: impl Into<McpUiHostContextSafeAreaInsets>,
@@ -462,24 +499,28 @@ impl McpUiHostContext {
     }
 
     /// Sets `styles`.
+    #[must_use]
     pub fn with_styles(mut self, styles: impl Into<McpUiHostStyles>) -> Self {
         self.styles = Some(styles.into());
         self
     }
 
     /// Sets `theme`.
+    #[must_use]
     pub fn with_theme(mut self, theme: impl Into<McpUiTheme>) -> Self {
         self.theme = Some(theme.into());
         self
     }
 
     /// Sets `timeZone`.
+    #[must_use]
     pub fn with_time_zone(mut self, time_zone: impl Into<String>) -> Self {
         self.time_zone = Some(time_zone.into());
         self
     }
 
     /// Sets `toolInfo`.
+    #[must_use]
     pub fn with_tool_info(
         mut self,
         tool_info: impl Into<McpUiHostContextToolInfo>,
@@ -489,6 +530,7 @@ impl McpUiHostContext {
     }
 
     /// Sets `userAgent`.
+    #[must_use]
     pub fn with_user_agent(mut self, user_agent: impl Into<String>) -> Self {
         self.user_agent = Some(user_agent.into());
         self
@@ -521,29 +563,34 @@ pub struct McpUiHostContextContainerDimensions {
 
 impl McpUiHostContextContainerDimensions {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `height`.
+    #[must_use]
     pub fn with_height(mut self, height: impl Into<Number>) -> Self {
         self.height = Some(height.into());
         self
     }
 
     /// Sets `maxHeight`.
+    #[must_use]
     pub fn with_max_height(mut self, max_height: impl Into<Number>) -> Self {
         self.max_height = Some(max_height.into());
         self
     }
 
     /// Sets `maxWidth`.
+    #[must_use]
     pub fn with_max_width(mut self, max_width: impl Into<Number>) -> Self {
         self.max_width = Some(max_width.into());
         self
     }
 
     /// Sets `width`.
+    #[must_use]
     pub fn with_width(mut self, width: impl Into<Number>) -> Self {
         self.width = Some(width.into());
         self
@@ -563,17 +610,20 @@ pub struct McpUiHostContextDeviceCapabilities {
 
 impl McpUiHostContextDeviceCapabilities {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `hover`.
+    #[must_use]
     pub fn with_hover(mut self, hover: bool) -> Self {
         self.hover = Some(hover);
         self
     }
 
     /// Sets `touch`.
+    #[must_use]
     pub fn with_touch(mut self, touch: bool) -> Self {
         self.touch = Some(touch);
         self
@@ -608,6 +658,7 @@ pub struct McpUiHostContextSafeAreaInsets {
 
 impl McpUiHostContextSafeAreaInsets {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(
         bottom: impl Into<Number>,
         left: impl Into<Number>,
@@ -637,6 +688,7 @@ pub struct McpUiHostContextToolInfo {
 
 impl McpUiHostContextToolInfo {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(tool: impl Into<Tool>) -> Self {
         Self {
             tool: tool.into(),
@@ -646,6 +698,7 @@ impl McpUiHostContextToolInfo {
     }
 
     /// Sets `id`.
+    #[must_use]
     pub fn with_id(mut self, id: impl Into<RequestId>) -> Self {
         self.id = Some(id.into());
         self
@@ -665,11 +718,13 @@ pub struct McpUiHostCss {
 
 impl McpUiHostCss {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `fonts`.
+    #[must_use]
     pub fn with_fonts(mut self, fonts: impl Into<String>) -> Self {
         self.fonts = Some(fonts.into());
         self
@@ -691,17 +746,20 @@ pub struct McpUiHostStyles {
 
 impl McpUiHostStyles {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `css`.
+    #[must_use]
     pub fn with_css(mut self, css: impl Into<McpUiHostCss>) -> Self {
         self.css = Some(css.into());
         self
     }
 
     /// Sets `variables`.
+    #[must_use]
     pub fn with_variables(mut self, variables: impl Into<McpUiStyles>) -> Self {
         self.variables = Some(variables.into());
         self
@@ -732,6 +790,7 @@ pub struct McpUiInitializeRequestParams {
 
 impl McpUiInitializeRequestParams {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(
         protocol_version: impl Into<String>,
         app_capabilities: impl Into<McpUiAppCapabilities>,
@@ -765,6 +824,7 @@ pub struct McpUiInitializeResult {
 
 impl McpUiInitializeResult {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(
         protocol_version: impl Into<String>,
         host_capabilities: impl Into<McpUiHostCapabilities>,
@@ -810,6 +870,7 @@ pub struct McpUiMessageRequestParams {
 
 impl McpUiMessageRequestParams {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(content: Vec<ContentBlock>) -> Self {
         Self { content, extra: Map::new() }
     }
@@ -828,11 +889,13 @@ pub struct McpUiMessageResult {
 
 impl McpUiMessageResult {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `isError`.
+    #[must_use]
     pub fn with_is_error(mut self, is_error: bool) -> Self {
         self.is_error = Some(is_error);
         self
@@ -859,6 +922,7 @@ pub struct McpUiOpenLinkRequestParams {
 
 impl McpUiOpenLinkRequestParams {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(url: impl Into<String>) -> Self {
         Self {
             url: url.into(),
@@ -880,11 +944,13 @@ pub struct McpUiOpenLinkResult {
 
 impl McpUiOpenLinkResult {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `isError`.
+    #[must_use]
     pub fn with_is_error(mut self, is_error: bool) -> Self {
         self.is_error = Some(is_error);
         self
@@ -911,6 +977,7 @@ pub struct McpUiRequestDisplayModeRequestParams {
 
 impl McpUiRequestDisplayModeRequestParams {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(mode: impl Into<McpUiDisplayMode>) -> Self {
         Self {
             mode: mode.into(),
@@ -932,6 +999,7 @@ pub struct McpUiRequestDisplayModeResult {
 
 impl McpUiRequestDisplayModeResult {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(mode: impl Into<McpUiDisplayMode>) -> Self {
         Self {
             mode: mode.into(),
@@ -968,29 +1036,34 @@ pub struct McpUiResourceCsp {
 
 impl McpUiResourceCsp {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `baseUriDomains`.
+    #[must_use]
     pub fn with_base_uri_domains(mut self, base_uri_domains: Vec<String>) -> Self {
         self.base_uri_domains = Some(base_uri_domains);
         self
     }
 
     /// Sets `connectDomains`.
+    #[must_use]
     pub fn with_connect_domains(mut self, connect_domains: Vec<String>) -> Self {
         self.connect_domains = Some(connect_domains);
         self
     }
 
     /// Sets `frameDomains`.
+    #[must_use]
     pub fn with_frame_domains(mut self, frame_domains: Vec<String>) -> Self {
         self.frame_domains = Some(frame_domains);
         self
     }
 
     /// Sets `resourceDomains`.
+    #[must_use]
     pub fn with_resource_domains(mut self, resource_domains: Vec<String>) -> Self {
         self.resource_domains = Some(resource_domains);
         self
@@ -1016,17 +1089,20 @@ pub struct McpUiResourcePermissions {
 
 impl McpUiResourcePermissions {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `camera`.
+    #[must_use]
     pub fn with_camera(mut self, camera: impl Into<JsonObject>) -> Self {
         self.camera = Some(camera.into());
         self
     }
 
     /// Sets `clipboardWrite`.
+    #[must_use]
     pub fn with_clipboard_write(
         mut self,
         clipboard_write: impl Into<JsonObject>,
@@ -1036,12 +1112,14 @@ impl McpUiResourcePermissions {
     }
 
     /// Sets `geolocation`.
+    #[must_use]
     pub fn with_geolocation(mut self, geolocation: impl Into<JsonObject>) -> Self {
         self.geolocation = Some(geolocation.into());
         self
     }
 
     /// Sets `microphone`.
+    #[must_use]
     pub fn with_microphone(mut self, microphone: impl Into<JsonObject>) -> Self {
         self.microphone = Some(microphone.into());
         self
@@ -1097,6 +1175,7 @@ pub struct McpUiSandboxResourceReadyNotificationParams {
 
 impl McpUiSandboxResourceReadyNotificationParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(html: impl Into<String>) -> Self {
         Self {
             html: html.into(),
@@ -1108,12 +1187,14 @@ impl McpUiSandboxResourceReadyNotificationParams {
     }
 
     /// Sets `csp`.
+    #[must_use]
     pub fn with_csp(mut self, csp: impl Into<McpUiResourceCsp>) -> Self {
         self.csp = Some(csp.into());
         self
     }
 
     /// Sets `permissions`.
+    #[must_use]
     pub fn with_permissions(
         mut self,
         permissions: impl Into<McpUiResourcePermissions>,
@@ -1123,6 +1204,7 @@ impl McpUiSandboxResourceReadyNotificationParams {
     }
 
     /// Sets `sandbox`.
+    #[must_use]
     pub fn with_sandbox(mut self, sandbox: impl Into<String>) -> Self {
         self.sandbox = Some(sandbox.into());
         self
@@ -1151,17 +1233,20 @@ pub struct McpUiSizeChangedNotificationParams {
 
 impl McpUiSizeChangedNotificationParams {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `height`.
+    #[must_use]
     pub fn with_height(mut self, height: impl Into<Number>) -> Self {
         self.height = Some(height.into());
         self
     }
 
     /// Sets `width`.
+    #[must_use]
     pub fn with_width(mut self, width: impl Into<Number>) -> Self {
         self.width = Some(width.into());
         self
@@ -1196,35 +1281,41 @@ pub struct McpUiSupportedContentBlockModalities {
 
 impl McpUiSupportedContentBlockModalities {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `audio`.
+    #[must_use]
     pub fn with_audio(mut self, audio: impl Into<JsonObject>) -> Self {
         self.audio = Some(audio.into());
         self
     }
 
     /// Sets `image`.
+    #[must_use]
     pub fn with_image(mut self, image: impl Into<JsonObject>) -> Self {
         self.image = Some(image.into());
         self
     }
 
     /// Sets `resource`.
+    #[must_use]
     pub fn with_resource(mut self, resource: impl Into<JsonObject>) -> Self {
         self.resource = Some(resource.into());
         self
     }
 
     /// Sets `resourceLink`.
+    #[must_use]
     pub fn with_resource_link(mut self, resource_link: impl Into<JsonObject>) -> Self {
         self.resource_link = Some(resource_link.into());
         self
     }
 
     /// Sets `structuredContent`.
+    #[must_use]
     pub fn with_structured_content(
         mut self,
         structured_content: impl Into<JsonObject>,
@@ -1234,6 +1325,7 @@ impl McpUiSupportedContentBlockModalities {
     }
 
     /// Sets `text`.
+    #[must_use]
     pub fn with_text(mut self, text: impl Into<JsonObject>) -> Self {
         self.text = Some(text.into());
         self
@@ -1271,11 +1363,13 @@ pub struct McpUiToolCancelledNotificationParams {
 
 impl McpUiToolCancelledNotificationParams {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `reason`.
+    #[must_use]
     pub fn with_reason(mut self, reason: impl Into<String>) -> Self {
         self.reason = Some(reason.into());
         self
@@ -1302,11 +1396,13 @@ pub struct McpUiToolInputNotificationParams {
 
 impl McpUiToolInputNotificationParams {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `arguments`.
+    #[must_use]
     pub fn with_arguments(mut self, arguments: impl Into<JsonObject>) -> Self {
         self.arguments = Some(arguments.into());
         self
@@ -1333,11 +1429,13 @@ pub struct McpUiToolInputPartialNotificationParams {
 
 impl McpUiToolInputPartialNotificationParams {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `arguments`.
+    #[must_use]
     pub fn with_arguments(mut self, arguments: impl Into<JsonObject>) -> Self {
         self.arguments = Some(arguments.into());
         self
@@ -1370,6 +1468,7 @@ pub struct McpUiToolResultNotificationParams {
 
 impl McpUiToolResultNotificationParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(content: Vec<ContentBlock>) -> Self {
         Self {
             content,
@@ -1381,12 +1480,14 @@ impl McpUiToolResultNotificationParams {
     }
 
     /// Sets `isError`.
+    #[must_use]
     pub fn with_is_error(mut self, is_error: bool) -> Self {
         self.is_error = Some(is_error);
         self
     }
 
     /// Sets `structuredContent`.
+    #[must_use]
     pub fn with_structured_content(
         mut self,
         structured_content: impl Into<Json>,
@@ -1396,6 +1497,7 @@ impl McpUiToolResultNotificationParams {
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -1424,17 +1526,20 @@ pub struct McpUiUpdateModelContextRequestParams {
 
 impl McpUiUpdateModelContextRequestParams {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `content`.
+    #[must_use]
     pub fn with_content(mut self, content: Vec<ContentBlock>) -> Self {
         self.content = Some(content);
         self
     }
 
     /// Sets `structuredContent`.
+    #[must_use]
     pub fn with_structured_content(
         mut self,
         structured_content: impl Into<JsonObject>,

@@ -18,11 +18,13 @@ pub struct SkillsServerSettings {
 
 impl SkillsServerSettings {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `directoryRead`.
+    #[must_use]
     pub fn with_directory_read(mut self, directory_read: bool) -> Self {
         self.directory_read = Some(directory_read);
         self

@@ -36,6 +36,7 @@ pub struct GetSkillRequestParams {
 
 impl GetSkillRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -45,6 +46,7 @@ impl GetSkillRequestParams {
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = meta.into();
         self
@@ -70,6 +72,7 @@ pub struct GetSkillResult {
 
 impl GetSkillResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(skill: impl Into<Skill>) -> Self {
         Self {
             cache_scope: CacheScope::Private,
@@ -81,18 +84,21 @@ impl GetSkillResult {
     }
 
     /// Sets `cacheScope`.
+    #[must_use]
     pub fn with_cache_scope(mut self, cache_scope: impl Into<CacheScope>) -> Self {
         self.cache_scope = cache_scope.into();
         self
     }
 
     /// Sets `ttlMs`.
+    #[must_use]
     pub fn with_ttl_ms(mut self, ttl_ms: impl Into<Integer>) -> Self {
         self.ttl_ms = ttl_ms.into();
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -129,6 +135,7 @@ pub struct ListSkillsResult {
 
 impl ListSkillsResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(skills: Vec<Skill>) -> Self {
         Self {
             cache_scope: CacheScope::Private,
@@ -141,24 +148,28 @@ impl ListSkillsResult {
     }
 
     /// Sets `cacheScope`.
+    #[must_use]
     pub fn with_cache_scope(mut self, cache_scope: impl Into<CacheScope>) -> Self {
         self.cache_scope = cache_scope.into();
         self
     }
 
     /// Sets `ttlMs`.
+    #[must_use]
     pub fn with_ttl_ms(mut self, ttl_ms: impl Into<Integer>) -> Self {
         self.ttl_ms = ttl_ms.into();
         self
     }
 
     /// Sets `nextCursor`.
+    #[must_use]
     pub fn with_next_cursor(mut self, next_cursor: impl Into<String>) -> Self {
         self.next_cursor = Some(next_cursor.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -182,6 +193,7 @@ pub struct Skill {
 
 impl Skill {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(
         uri: impl Into<String>,
         frontmatter: impl Into<SkillFrontmatter>,
@@ -209,6 +221,7 @@ pub struct SkillFrontmatter {
 
 impl SkillFrontmatter {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(
         name: impl Into<String>,
         description: mcp_wire::args::Description<impl Into<String>>,
@@ -238,6 +251,7 @@ pub struct SkillResource {
 
 impl SkillResource {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(
         uri: mcp_wire::args::Uri<impl Into<String>>,
         digest: impl Into<String>,

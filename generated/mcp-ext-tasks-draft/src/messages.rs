@@ -30,6 +30,7 @@ pub struct CancelledTask {
 
 impl CancelledTask {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
@@ -48,6 +49,7 @@ impl CancelledTask {
     }
 
     /// Sets `pollIntervalMs`.
+    #[must_use]
     pub fn with_poll_interval_ms(
         mut self,
         poll_interval_ms: impl Into<Integer>,
@@ -57,6 +59,7 @@ impl CancelledTask {
     }
 
     /// Sets `statusMessage`.
+    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self
@@ -88,6 +91,7 @@ pub struct CompletedTask {
 
 impl CompletedTask {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
@@ -108,6 +112,7 @@ impl CompletedTask {
     }
 
     /// Sets `pollIntervalMs`.
+    #[must_use]
     pub fn with_poll_interval_ms(
         mut self,
         poll_interval_ms: impl Into<Integer>,
@@ -117,6 +122,7 @@ impl CompletedTask {
     }
 
     /// Sets `statusMessage`.
+    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self
@@ -165,6 +171,7 @@ pub struct FailedTask {
 
 impl FailedTask {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
@@ -185,6 +192,7 @@ impl FailedTask {
     }
 
     /// Sets `pollIntervalMs`.
+    #[must_use]
     pub fn with_poll_interval_ms(
         mut self,
         poll_interval_ms: impl Into<Integer>,
@@ -194,6 +202,7 @@ impl FailedTask {
     }
 
     /// Sets `statusMessage`.
+    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self
@@ -225,6 +234,7 @@ pub struct InputRequiredTask {
 
 impl InputRequiredTask {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
@@ -245,6 +255,7 @@ impl InputRequiredTask {
     }
 
     /// Sets `pollIntervalMs`.
+    #[must_use]
     pub fn with_poll_interval_ms(
         mut self,
         poll_interval_ms: impl Into<Integer>,
@@ -254,6 +265,7 @@ impl InputRequiredTask {
     }
 
     /// Sets `statusMessage`.
+    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self
@@ -278,11 +290,13 @@ pub struct TaskSubscriptionAcknowledgedNotifications {
 
 impl TaskSubscriptionAcknowledgedNotifications {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `taskIds`.
+    #[must_use]
     pub fn with_task_ids(mut self, task_ids: Vec<String>) -> Self {
         self.task_ids = Some(task_ids);
         self
@@ -302,11 +316,13 @@ pub struct TaskSubscriptionNotifications {
 
 impl TaskSubscriptionNotifications {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `taskIds`.
+    #[must_use]
     pub fn with_task_ids(mut self, task_ids: Vec<String>) -> Self {
         self.task_ids = Some(task_ids);
         self
@@ -321,6 +337,7 @@ pub struct TasksExtensionCapability {}
 
 impl TasksExtensionCapability {
     /// Creates an empty value.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -349,6 +366,7 @@ pub struct WorkingTask {
 
 impl WorkingTask {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
@@ -367,6 +385,7 @@ impl WorkingTask {
     }
 
     /// Sets `pollIntervalMs`.
+    #[must_use]
     pub fn with_poll_interval_ms(
         mut self,
         poll_interval_ms: impl Into<Integer>,
@@ -376,6 +395,7 @@ impl WorkingTask {
     }
 
     /// Sets `statusMessage`.
+    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self

@@ -34,6 +34,7 @@ pub struct CreateTaskResult {
 
 impl CreateTaskResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         status: impl Into<TaskStatus>,
@@ -55,6 +56,7 @@ impl CreateTaskResult {
     }
 
     /// Sets `pollIntervalMs`.
+    #[must_use]
     pub fn with_poll_interval_ms(
         mut self,
         poll_interval_ms: impl Into<Integer>,
@@ -64,12 +66,14 @@ impl CreateTaskResult {
     }
 
     /// Sets `statusMessage`.
+    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -101,6 +105,7 @@ pub struct Task {
 
 impl Task {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         status: impl Into<TaskStatus>,
@@ -121,6 +126,7 @@ impl Task {
     }
 
     /// Sets `pollIntervalMs`.
+    #[must_use]
     pub fn with_poll_interval_ms(
         mut self,
         poll_interval_ms: impl Into<Integer>,
@@ -130,6 +136,7 @@ impl Task {
     }
 
     /// Sets `statusMessage`.
+    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self

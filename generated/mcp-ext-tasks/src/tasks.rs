@@ -32,6 +32,7 @@ pub struct CancelTaskRequestParams {
 
 impl CancelTaskRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(task_id: impl Into<String>) -> Self {
         Self {
             task_id: task_id.into(),
@@ -41,6 +42,7 @@ impl CancelTaskRequestParams {
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = meta.into();
         self
@@ -60,11 +62,13 @@ pub struct CancelTaskResult {
 
 impl CancelTaskResult {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -93,6 +97,7 @@ pub struct GetTaskRequestParams {
 
 impl GetTaskRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(task_id: impl Into<String>) -> Self {
         Self {
             task_id: task_id.into(),
@@ -102,6 +107,7 @@ impl GetTaskRequestParams {
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = meta.into();
         self
@@ -148,6 +154,7 @@ pub struct GetTaskResultCancelled {
 
 impl GetTaskResultCancelled {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
@@ -167,6 +174,7 @@ impl GetTaskResultCancelled {
     }
 
     /// Sets `pollIntervalMs`.
+    #[must_use]
     pub fn with_poll_interval_ms(
         mut self,
         poll_interval_ms: impl Into<Integer>,
@@ -176,12 +184,14 @@ impl GetTaskResultCancelled {
     }
 
     /// Sets `statusMessage`.
+    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -213,6 +223,7 @@ pub struct GetTaskResultCompleted {
 
 impl GetTaskResultCompleted {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
@@ -234,6 +245,7 @@ impl GetTaskResultCompleted {
     }
 
     /// Sets `pollIntervalMs`.
+    #[must_use]
     pub fn with_poll_interval_ms(
         mut self,
         poll_interval_ms: impl Into<Integer>,
@@ -243,12 +255,14 @@ impl GetTaskResultCompleted {
     }
 
     /// Sets `statusMessage`.
+    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -280,6 +294,7 @@ pub struct GetTaskResultFailed {
 
 impl GetTaskResultFailed {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
@@ -301,6 +316,7 @@ impl GetTaskResultFailed {
     }
 
     /// Sets `pollIntervalMs`.
+    #[must_use]
     pub fn with_poll_interval_ms(
         mut self,
         poll_interval_ms: impl Into<Integer>,
@@ -310,12 +326,14 @@ impl GetTaskResultFailed {
     }
 
     /// Sets `statusMessage`.
+    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -347,6 +365,7 @@ pub struct GetTaskResultInputRequired {
 
 impl GetTaskResultInputRequired {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
@@ -368,6 +387,7 @@ impl GetTaskResultInputRequired {
     }
 
     /// Sets `pollIntervalMs`.
+    #[must_use]
     pub fn with_poll_interval_ms(
         mut self,
         poll_interval_ms: impl Into<Integer>,
@@ -377,12 +397,14 @@ impl GetTaskResultInputRequired {
     }
 
     /// Sets `statusMessage`.
+    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -412,6 +434,7 @@ pub struct GetTaskResultWorking {
 
 impl GetTaskResultWorking {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
@@ -431,6 +454,7 @@ impl GetTaskResultWorking {
     }
 
     /// Sets `pollIntervalMs`.
+    #[must_use]
     pub fn with_poll_interval_ms(
         mut self,
         poll_interval_ms: impl Into<Integer>,
@@ -440,12 +464,14 @@ impl GetTaskResultWorking {
     }
 
     /// Sets `statusMessage`.
+    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -501,6 +527,7 @@ pub struct TaskStatusNotificationParamsCancelled {
 
 impl TaskStatusNotificationParamsCancelled {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
@@ -520,6 +547,7 @@ impl TaskStatusNotificationParamsCancelled {
     }
 
     /// Sets `pollIntervalMs`.
+    #[must_use]
     pub fn with_poll_interval_ms(
         mut self,
         poll_interval_ms: impl Into<Integer>,
@@ -529,12 +557,14 @@ impl TaskStatusNotificationParamsCancelled {
     }
 
     /// Sets `statusMessage`.
+    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<NotificationMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -566,6 +596,7 @@ pub struct TaskStatusNotificationParamsCompleted {
 
 impl TaskStatusNotificationParamsCompleted {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
@@ -587,6 +618,7 @@ impl TaskStatusNotificationParamsCompleted {
     }
 
     /// Sets `pollIntervalMs`.
+    #[must_use]
     pub fn with_poll_interval_ms(
         mut self,
         poll_interval_ms: impl Into<Integer>,
@@ -596,12 +628,14 @@ impl TaskStatusNotificationParamsCompleted {
     }
 
     /// Sets `statusMessage`.
+    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<NotificationMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -633,6 +667,7 @@ pub struct TaskStatusNotificationParamsFailed {
 
 impl TaskStatusNotificationParamsFailed {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
@@ -654,6 +689,7 @@ impl TaskStatusNotificationParamsFailed {
     }
 
     /// Sets `pollIntervalMs`.
+    #[must_use]
     pub fn with_poll_interval_ms(
         mut self,
         poll_interval_ms: impl Into<Integer>,
@@ -663,12 +699,14 @@ impl TaskStatusNotificationParamsFailed {
     }
 
     /// Sets `statusMessage`.
+    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<NotificationMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -700,6 +738,7 @@ pub struct TaskStatusNotificationParamsInputRequired {
 
 impl TaskStatusNotificationParamsInputRequired {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
@@ -721,6 +760,7 @@ impl TaskStatusNotificationParamsInputRequired {
     }
 
     /// Sets `pollIntervalMs`.
+    #[must_use]
     pub fn with_poll_interval_ms(
         mut self,
         poll_interval_ms: impl Into<Integer>,
@@ -730,12 +770,14 @@ impl TaskStatusNotificationParamsInputRequired {
     }
 
     /// Sets `statusMessage`.
+    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<NotificationMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -765,6 +807,7 @@ pub struct TaskStatusNotificationParamsWorking {
 
 impl TaskStatusNotificationParamsWorking {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         created_at: mcp_wire::args::CreatedAt<impl Into<String>>,
@@ -784,6 +827,7 @@ impl TaskStatusNotificationParamsWorking {
     }
 
     /// Sets `pollIntervalMs`.
+    #[must_use]
     pub fn with_poll_interval_ms(
         mut self,
         poll_interval_ms: impl Into<Integer>,
@@ -793,12 +837,14 @@ impl TaskStatusNotificationParamsWorking {
     }
 
     /// Sets `statusMessage`.
+    #[must_use]
     pub fn with_status_message(mut self, status_message: impl Into<String>) -> Self {
         self.status_message = Some(status_message.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<NotificationMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -829,6 +875,7 @@ pub struct UpdateTaskRequestParams {
 
 impl UpdateTaskRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         task_id: impl Into<String>,
         input_responses: impl Into<InputResponses>,
@@ -842,6 +889,7 @@ impl UpdateTaskRequestParams {
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = meta.into();
         self
@@ -861,11 +909,13 @@ pub struct UpdateTaskResult {
 
 impl UpdateTaskResult {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<ResultMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self

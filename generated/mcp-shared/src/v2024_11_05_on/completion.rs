@@ -18,6 +18,7 @@ pub struct CompleteRequestParamsArgument {
 
 impl CompleteRequestParamsArgument {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(
         name: impl Into<String>,
         value: mcp_wire::args::Value<impl Into<String>>,
@@ -45,6 +46,7 @@ pub struct CompleteResultCompletion {
 
 impl CompleteResultCompletion {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(values: Vec<String>) -> Self {
         Self {
             values,
@@ -55,12 +57,14 @@ impl CompleteResultCompletion {
     }
 
     /// Sets `hasMore`.
+    #[must_use]
     pub fn with_has_more(mut self, has_more: bool) -> Self {
         self.has_more = Some(has_more);
         self
     }
 
     /// Sets `total`.
+    #[must_use]
     pub fn with_total(mut self, total: impl Into<Integer>) -> Self {
         self.total = Some(total.into());
         self

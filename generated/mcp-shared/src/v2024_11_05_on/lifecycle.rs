@@ -18,11 +18,13 @@ pub struct ServerCapabilitiesPrompts {
 
 impl ServerCapabilitiesPrompts {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `listChanged`.
+    #[must_use]
     pub fn with_list_changed(mut self, list_changed: bool) -> Self {
         self.list_changed = Some(list_changed);
         self
@@ -31,6 +33,7 @@ impl ServerCapabilitiesPrompts {
 
 impl ServerCapabilitiesPrompts {
     /// Returns `listChanged`; absent means `false`.
+    #[must_use]
     pub fn list_changed(&self) -> bool {
         self.list_changed.unwrap_or(false)
     }
@@ -49,17 +52,20 @@ pub struct ServerCapabilitiesResources {
 
 impl ServerCapabilitiesResources {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `listChanged`.
+    #[must_use]
     pub fn with_list_changed(mut self, list_changed: bool) -> Self {
         self.list_changed = Some(list_changed);
         self
     }
 
     /// Sets `subscribe`.
+    #[must_use]
     pub fn with_subscribe(mut self, subscribe: bool) -> Self {
         self.subscribe = Some(subscribe);
         self
@@ -68,11 +74,13 @@ impl ServerCapabilitiesResources {
 
 impl ServerCapabilitiesResources {
     /// Returns `listChanged`; absent means `false`.
+    #[must_use]
     pub fn list_changed(&self) -> bool {
         self.list_changed.unwrap_or(false)
     }
 
     /// Returns `subscribe`; absent means `false`.
+    #[must_use]
     pub fn subscribe(&self) -> bool {
         self.subscribe.unwrap_or(false)
     }
@@ -89,11 +97,13 @@ pub struct ServerCapabilitiesTools {
 
 impl ServerCapabilitiesTools {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `listChanged`.
+    #[must_use]
     pub fn with_list_changed(mut self, list_changed: bool) -> Self {
         self.list_changed = Some(list_changed);
         self
@@ -102,6 +112,7 @@ impl ServerCapabilitiesTools {
 
 impl ServerCapabilitiesTools {
     /// Returns `listChanged`; absent means `false`.
+    #[must_use]
     pub fn list_changed(&self) -> bool {
         self.list_changed.unwrap_or(false)
     }

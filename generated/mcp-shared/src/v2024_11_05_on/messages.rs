@@ -46,6 +46,7 @@ pub struct ErrorObject {
 
 impl ErrorObject {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(message: impl Into<String>, code: impl Into<Integer>) -> Self {
         Self {
             code: code.into(),
@@ -56,6 +57,7 @@ impl ErrorObject {
     }
 
     /// Sets `data`.
+    #[must_use]
     pub fn with_data(mut self, data: impl Into<Json>) -> Self {
         self.data = Some(data.into());
         self

@@ -29,11 +29,13 @@ pub struct ModelHint {
 
 impl ModelHint {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `name`.
+    #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
@@ -59,23 +61,27 @@ pub struct ModelPreferences {
 
 impl ModelPreferences {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `costPriority`.
+    #[must_use]
     pub fn with_cost_priority(mut self, cost_priority: impl Into<Number>) -> Self {
         self.cost_priority = Some(cost_priority.into());
         self
     }
 
     /// Sets `hints`.
+    #[must_use]
     pub fn with_hints(mut self, hints: Vec<ModelHint>) -> Self {
         self.hints = Some(hints);
         self
     }
 
     /// Sets `intelligencePriority`.
+    #[must_use]
     pub fn with_intelligence_priority(
         mut self,
         intelligence_priority: impl Into<Number>,
@@ -85,6 +91,7 @@ impl ModelPreferences {
     }
 
     /// Sets `speedPriority`.
+    #[must_use]
     pub fn with_speed_priority(mut self, speed_priority: impl Into<Number>) -> Self {
         self.speed_priority = Some(speed_priority.into());
         self

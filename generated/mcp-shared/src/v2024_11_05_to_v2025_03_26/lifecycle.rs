@@ -24,23 +24,27 @@ pub struct ClientCapabilities {
 
 impl ClientCapabilities {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `experimental`.
+    #[must_use]
     pub fn with_experimental(mut self, experimental: Map<JsonObject>) -> Self {
         self.experimental = Some(experimental);
         self
     }
 
     /// Sets `roots`.
+    #[must_use]
     pub fn with_roots(mut self, roots: impl Into<ClientCapabilitiesRoots>) -> Self {
         self.roots = Some(roots.into());
         self
     }
 
     /// Sets `sampling`.
+    #[must_use]
     pub fn with_sampling(mut self, sampling: impl Into<JsonObject>) -> Self {
         self.sampling = Some(sampling.into());
         self
@@ -62,6 +66,7 @@ pub struct Implementation {
 
 impl Implementation {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(
         name: impl Into<String>,
         version: mcp_wire::args::Version<impl Into<String>>,
@@ -91,6 +96,7 @@ pub struct InitializeRequestParams {
 
 impl InitializeRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         protocol_version: impl Into<String>,
         client_info: impl Into<Implementation>,
@@ -106,6 +112,7 @@ impl InitializeRequestParams {
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self

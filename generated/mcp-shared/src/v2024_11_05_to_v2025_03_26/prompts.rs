@@ -33,6 +33,7 @@ pub struct ListPromptsResult {
 
 impl ListPromptsResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(prompts: Vec<Prompt>) -> Self {
         Self {
             prompts,
@@ -43,12 +44,14 @@ impl ListPromptsResult {
     }
 
     /// Sets `nextCursor`.
+    #[must_use]
     pub fn with_next_cursor(mut self, next_cursor: impl Into<String>) -> Self {
         self.next_cursor = Some(next_cursor.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -72,6 +75,7 @@ pub struct Prompt {
 
 impl Prompt {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -82,12 +86,14 @@ impl Prompt {
     }
 
     /// Sets `arguments`.
+    #[must_use]
     pub fn with_arguments(mut self, arguments: Vec<PromptArgument>) -> Self {
         self.arguments = Some(arguments);
         self
     }
 
     /// Sets `description`.
+    #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
@@ -111,6 +117,7 @@ pub struct PromptArgument {
 
 impl PromptArgument {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -121,12 +128,14 @@ impl PromptArgument {
     }
 
     /// Sets `description`.
+    #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
     /// Sets `required`.
+    #[must_use]
     pub fn with_required(mut self, required: bool) -> Self {
         self.required = Some(required);
         self

@@ -31,6 +31,7 @@ pub struct ListRootsResult {
 
 impl ListRootsResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(roots: Vec<Root>) -> Self {
         Self {
             roots,
@@ -40,6 +41,7 @@ impl ListRootsResult {
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -61,6 +63,7 @@ pub struct Root {
 
 impl Root {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -70,6 +73,7 @@ impl Root {
     }
 
     /// Sets `name`.
+    #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self

@@ -22,17 +22,20 @@ pub struct Annotations {
 
 impl Annotations {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `audience`.
+    #[must_use]
     pub fn with_audience(mut self, audience: Vec<Role>) -> Self {
         self.audience = Some(audience);
         self
     }
 
     /// Sets `priority`.
+    #[must_use]
     pub fn with_priority(mut self, priority: impl Into<Number>) -> Self {
         self.priority = Some(priority.into());
         self
@@ -56,6 +59,7 @@ pub struct BlobResourceContents {
 
 impl BlobResourceContents {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         uri: mcp_wire::args::Uri<impl Into<String>>,
         blob: impl Into<String>,
@@ -69,6 +73,7 @@ impl BlobResourceContents {
     }
 
     /// Sets `mimeType`.
+    #[must_use]
     pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.mime_type = Some(mime_type.into());
         self
@@ -90,6 +95,7 @@ pub struct EmbeddedResource {
 
 impl EmbeddedResource {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(resource: impl Into<TextOrBlobContents>) -> Self {
         Self {
             resource: resource.into(),
@@ -99,6 +105,7 @@ impl EmbeddedResource {
     }
 
     /// Sets `annotations`.
+    #[must_use]
     pub fn with_annotations(mut self, annotations: impl Into<Annotations>) -> Self {
         self.annotations = Some(annotations.into());
         self
@@ -122,6 +129,7 @@ pub struct ImageContent {
 
 impl ImageContent {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         data: impl Into<String>,
         mime_type: mcp_wire::args::MimeType<impl Into<String>>,
@@ -135,6 +143,7 @@ impl ImageContent {
     }
 
     /// Sets `annotations`.
+    #[must_use]
     pub fn with_annotations(mut self, annotations: impl Into<Annotations>) -> Self {
         self.annotations = Some(annotations.into());
         self
@@ -156,6 +165,7 @@ pub struct TextContent {
 
 impl TextContent {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -165,6 +175,7 @@ impl TextContent {
     }
 
     /// Sets `annotations`.
+    #[must_use]
     pub fn with_annotations(mut self, annotations: impl Into<Annotations>) -> Self {
         self.annotations = Some(annotations.into());
         self
@@ -197,6 +208,7 @@ pub struct TextResourceContents {
 
 impl TextResourceContents {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         uri: mcp_wire::args::Uri<impl Into<String>>,
         text: impl Into<String>,
@@ -210,6 +222,7 @@ impl TextResourceContents {
     }
 
     /// Sets `mimeType`.
+    #[must_use]
     pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.mime_type = Some(mime_type.into());
         self

@@ -27,6 +27,7 @@ pub struct JsonRpcError {
 
 impl JsonRpcError {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(id: impl Into<RequestId>, error: impl Into<ErrorObject>) -> Self {
         Self {
             error: error.into(),
@@ -51,6 +52,7 @@ pub struct JsonRpcNotification {
 
 impl JsonRpcNotification {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(method: impl Into<String>) -> Self {
         Self {
             method: method.into(),
@@ -60,6 +62,7 @@ impl JsonRpcNotification {
     }
 
     /// Sets `params`.
+    #[must_use]
     pub fn with_params(mut self, params: impl Into<JsonRpcNotificationParams>) -> Self {
         self.params = Some(params.into());
         self
@@ -77,11 +80,13 @@ pub struct JsonRpcNotificationParams {
 
 impl JsonRpcNotificationParams {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -105,6 +110,7 @@ pub struct JsonRpcRequest {
 
 impl JsonRpcRequest {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(id: impl Into<RequestId>, method: impl Into<String>) -> Self {
         Self {
             id: id.into(),
@@ -115,6 +121,7 @@ impl JsonRpcRequest {
     }
 
     /// Sets `params`.
+    #[must_use]
     pub fn with_params(mut self, params: impl Into<JsonRpcRequestParams>) -> Self {
         self.params = Some(params.into());
         self
@@ -132,11 +139,13 @@ pub struct JsonRpcRequestParams {
 
 impl JsonRpcRequestParams {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -158,6 +167,7 @@ pub struct JsonRpcResponse {
 
 impl JsonRpcResponse {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(id: impl Into<RequestId>, result: impl Into<AnyResult>) -> Self {
         Self {
             id: id.into(),
@@ -182,6 +192,7 @@ pub struct Notification {
 
 impl Notification {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(method: impl Into<String>) -> Self {
         Self {
             method: method.into(),
@@ -191,6 +202,7 @@ impl Notification {
     }
 
     /// Sets `params`.
+    #[must_use]
     pub fn with_params(mut self, params: impl Into<NotificationParams>) -> Self {
         self.params = Some(params.into());
         self
@@ -212,6 +224,7 @@ pub struct PaginatedRequest {
 
 impl PaginatedRequest {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(method: impl Into<String>) -> Self {
         Self {
             method: method.into(),
@@ -221,6 +234,7 @@ impl PaginatedRequest {
     }
 
     /// Sets `params`.
+    #[must_use]
     pub fn with_params(mut self, params: impl Into<PaginatedRequestParams>) -> Self {
         self.params = Some(params.into());
         self
@@ -242,6 +256,7 @@ pub struct Request {
 
 impl Request {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(method: impl Into<String>) -> Self {
         Self {
             method: method.into(),
@@ -251,6 +266,7 @@ impl Request {
     }
 
     /// Sets `params`.
+    #[must_use]
     pub fn with_params(mut self, params: impl Into<RequestParams>) -> Self {
         self.params = Some(params.into());
         self

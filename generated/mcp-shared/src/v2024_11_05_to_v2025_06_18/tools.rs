@@ -22,6 +22,7 @@ pub struct CallToolRequestParams {
 
 impl CallToolRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -32,12 +33,14 @@ impl CallToolRequestParams {
     }
 
     /// Sets `arguments`.
+    #[must_use]
     pub fn with_arguments(mut self, arguments: impl Into<JsonObject>) -> Self {
         self.arguments = Some(arguments.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -57,17 +60,20 @@ pub struct ListToolsRequestParams {
 
 impl ListToolsRequestParams {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `cursor`.
+    #[must_use]
     pub fn with_cursor(mut self, cursor: impl Into<String>) -> Self {
         self.cursor = Some(cursor.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -94,11 +100,13 @@ pub struct ToolListChangedNotificationParams {
 
 impl ToolListChangedNotificationParams {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self

@@ -22,6 +22,7 @@ pub struct CompleteResult {
 
 impl CompleteResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(completion: impl Into<CompleteResultCompletion>) -> Self {
         Self {
             completion: completion.into(),
@@ -31,6 +32,7 @@ impl CompleteResult {
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self

@@ -16,11 +16,13 @@ pub struct ClientCapabilitiesRoots {
 
 impl ClientCapabilitiesRoots {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `listChanged`.
+    #[must_use]
     pub fn with_list_changed(mut self, list_changed: bool) -> Self {
         self.list_changed = Some(list_changed);
         self

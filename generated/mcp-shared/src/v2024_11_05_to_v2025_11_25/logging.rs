@@ -28,6 +28,7 @@ pub struct LoggingMessageNotificationParams {
 
 impl LoggingMessageNotificationParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(level: impl Into<LoggingLevel>, data: impl Into<Json>) -> Self {
         Self {
             data: data.into(),
@@ -39,12 +40,14 @@ impl LoggingMessageNotificationParams {
     }
 
     /// Sets `logger`.
+    #[must_use]
     pub fn with_logger(mut self, logger: impl Into<String>) -> Self {
         self.logger = Some(logger.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -66,6 +69,7 @@ pub struct SetLevelRequestParams {
 
 impl SetLevelRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(level: impl Into<LoggingLevel>) -> Self {
         Self {
             level: level.into(),
@@ -75,6 +79,7 @@ impl SetLevelRequestParams {
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self

@@ -24,6 +24,7 @@ pub struct GetPromptRequestParams {
 
 impl GetPromptRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -34,12 +35,14 @@ impl GetPromptRequestParams {
     }
 
     /// Sets `arguments`.
+    #[must_use]
     pub fn with_arguments(mut self, arguments: Map<String>) -> Self {
         self.arguments = Some(arguments);
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self

@@ -22,6 +22,7 @@ pub struct ReadResourceRequestParams {
 
 impl ReadResourceRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -31,6 +32,7 @@ impl ReadResourceRequestParams {
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -52,6 +54,7 @@ pub struct ResourceUpdatedNotificationParams {
 
 impl ResourceUpdatedNotificationParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -61,6 +64,7 @@ impl ResourceUpdatedNotificationParams {
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -82,6 +86,7 @@ pub struct SubscribeRequestParams {
 
 impl SubscribeRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -91,6 +96,7 @@ impl SubscribeRequestParams {
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -112,6 +118,7 @@ pub struct UnsubscribeRequestParams {
 
 impl UnsubscribeRequestParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -121,6 +128,7 @@ impl UnsubscribeRequestParams {
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<RequestMetaObject>) -> Self {
         self.meta = Some(meta.into());
         self

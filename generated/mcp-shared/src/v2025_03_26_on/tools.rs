@@ -26,35 +26,41 @@ pub struct ToolAnnotations {
 
 impl ToolAnnotations {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `destructiveHint`.
+    #[must_use]
     pub fn with_destructive_hint(mut self, destructive_hint: bool) -> Self {
         self.destructive_hint = Some(destructive_hint);
         self
     }
 
     /// Sets `idempotentHint`.
+    #[must_use]
     pub fn with_idempotent_hint(mut self, idempotent_hint: bool) -> Self {
         self.idempotent_hint = Some(idempotent_hint);
         self
     }
 
     /// Sets `openWorldHint`.
+    #[must_use]
     pub fn with_open_world_hint(mut self, open_world_hint: bool) -> Self {
         self.open_world_hint = Some(open_world_hint);
         self
     }
 
     /// Sets `readOnlyHint`.
+    #[must_use]
     pub fn with_read_only_hint(mut self, read_only_hint: bool) -> Self {
         self.read_only_hint = Some(read_only_hint);
         self
     }
 
     /// Sets `title`.
+    #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
@@ -63,21 +69,25 @@ impl ToolAnnotations {
 
 impl ToolAnnotations {
     /// Returns `destructiveHint`; absent means `true`.
+    #[must_use]
     pub fn destructive_hint(&self) -> bool {
         self.destructive_hint.unwrap_or(true)
     }
 
     /// Returns `idempotentHint`; absent means `false`.
+    #[must_use]
     pub fn idempotent_hint(&self) -> bool {
         self.idempotent_hint.unwrap_or(false)
     }
 
     /// Returns `openWorldHint`; absent means `true`.
+    #[must_use]
     pub fn open_world_hint(&self) -> bool {
         self.open_world_hint.unwrap_or(true)
     }
 
     /// Returns `readOnlyHint`; absent means `false`.
+    #[must_use]
     pub fn read_only_hint(&self) -> bool {
         self.read_only_hint.unwrap_or(false)
     }

@@ -43,29 +43,34 @@ pub struct ServerCapabilities {
 
 impl ServerCapabilities {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `completions`.
+    #[must_use]
     pub fn with_completions(mut self, completions: impl Into<JsonObject>) -> Self {
         self.completions = Some(completions.into());
         self
     }
 
     /// Sets `experimental`.
+    #[must_use]
     pub fn with_experimental(mut self, experimental: Map<JsonObject>) -> Self {
         self.experimental = Some(experimental);
         self
     }
 
     /// Sets `logging`.
+    #[must_use]
     pub fn with_logging(mut self, logging: impl Into<JsonObject>) -> Self {
         self.logging = Some(logging.into());
         self
     }
 
     /// Sets `prompts`.
+    #[must_use]
     pub fn with_prompts(
         mut self,
         prompts: impl Into<ServerCapabilitiesPrompts>,
@@ -75,6 +80,7 @@ impl ServerCapabilities {
     }
 
     /// Sets `resources`.
+    #[must_use]
     pub fn with_resources(
         mut self,
         resources: impl Into<ServerCapabilitiesResources>,
@@ -84,6 +90,7 @@ impl ServerCapabilities {
     }
 
     /// Sets `tools`.
+    #[must_use]
     pub fn with_tools(mut self, tools: impl Into<ServerCapabilitiesTools>) -> Self {
         self.tools = Some(tools.into());
         self

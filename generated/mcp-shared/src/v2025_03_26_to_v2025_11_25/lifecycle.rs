@@ -28,6 +28,7 @@ pub struct ProgressNotificationParams {
 
 impl ProgressNotificationParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         progress_token: impl Into<ProgressToken>,
         progress: impl Into<Number>,
@@ -43,18 +44,21 @@ impl ProgressNotificationParams {
     }
 
     /// Sets `message`.
+    #[must_use]
     pub fn with_message(mut self, message: impl Into<String>) -> Self {
         self.message = Some(message.into());
         self
     }
 
     /// Sets `total`.
+    #[must_use]
     pub fn with_total(mut self, total: impl Into<Number>) -> Self {
         self.total = Some(total.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self

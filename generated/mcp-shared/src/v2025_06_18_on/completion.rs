@@ -16,11 +16,13 @@ pub struct CompleteRequestParamsContext {
 
 impl CompleteRequestParamsContext {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `arguments`.
+    #[must_use]
     pub fn with_arguments(mut self, arguments: Map<String>) -> Self {
         self.arguments = Some(arguments);
         self
@@ -42,6 +44,7 @@ pub struct PromptReference {
 
 impl PromptReference {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -51,6 +54,7 @@ impl PromptReference {
     }
 
     /// Sets `title`.
+    #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
@@ -70,6 +74,7 @@ pub struct ResourceTemplateReference {
 
 impl ResourceTemplateReference {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),

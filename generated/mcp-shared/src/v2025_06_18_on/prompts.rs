@@ -24,6 +24,7 @@ pub struct PromptArgument {
 
 impl PromptArgument {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -35,18 +36,21 @@ impl PromptArgument {
     }
 
     /// Sets `description`.
+    #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
     /// Sets `required`.
+    #[must_use]
     pub fn with_required(mut self, required: bool) -> Self {
         self.required = Some(required);
         self
     }
 
     /// Sets `title`.
+    #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self

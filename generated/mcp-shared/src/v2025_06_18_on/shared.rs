@@ -24,23 +24,27 @@ pub struct Annotations {
 
 impl Annotations {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `audience`.
+    #[must_use]
     pub fn with_audience(mut self, audience: Vec<Role>) -> Self {
         self.audience = Some(audience);
         self
     }
 
     /// Sets `lastModified`.
+    #[must_use]
     pub fn with_last_modified(mut self, last_modified: impl Into<String>) -> Self {
         self.last_modified = Some(last_modified.into());
         self
     }
 
     /// Sets `priority`.
+    #[must_use]
     pub fn with_priority(mut self, priority: impl Into<Number>) -> Self {
         self.priority = Some(priority.into());
         self

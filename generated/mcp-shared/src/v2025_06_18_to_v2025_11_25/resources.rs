@@ -22,6 +22,7 @@ pub struct ReadResourceResult {
 
 impl ReadResourceResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(contents: Vec<TextOrBlobContents>) -> Self {
         Self {
             contents,
@@ -31,6 +32,7 @@ impl ReadResourceResult {
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self

@@ -20,6 +20,7 @@ pub struct ListRootsResult {
 
 impl ListRootsResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(roots: Vec<Root>) -> Self {
         Self {
             roots,
@@ -29,6 +30,7 @@ impl ListRootsResult {
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -52,6 +54,7 @@ pub struct Root {
 
 impl Root {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -62,12 +65,14 @@ impl Root {
     }
 
     /// Sets `name`.
+    #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self

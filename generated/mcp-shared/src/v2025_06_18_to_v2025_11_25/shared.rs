@@ -26,6 +26,7 @@ pub struct AudioContent {
 
 impl AudioContent {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         data: impl Into<String>,
         mime_type: mcp_wire::args::MimeType<impl Into<String>>,
@@ -40,12 +41,14 @@ impl AudioContent {
     }
 
     /// Sets `annotations`.
+    #[must_use]
     pub fn with_annotations(mut self, annotations: impl Into<Annotations>) -> Self {
         self.annotations = Some(annotations.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -71,6 +74,7 @@ pub struct BlobResourceContents {
 
 impl BlobResourceContents {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         uri: mcp_wire::args::Uri<impl Into<String>>,
         blob: impl Into<String>,
@@ -85,12 +89,14 @@ impl BlobResourceContents {
     }
 
     /// Sets `mimeType`.
+    #[must_use]
     pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.mime_type = Some(mime_type.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -114,6 +120,7 @@ pub struct EmbeddedResource {
 
 impl EmbeddedResource {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(resource: impl Into<TextOrBlobContents>) -> Self {
         Self {
             resource: resource.into(),
@@ -124,12 +131,14 @@ impl EmbeddedResource {
     }
 
     /// Sets `annotations`.
+    #[must_use]
     pub fn with_annotations(mut self, annotations: impl Into<Annotations>) -> Self {
         self.annotations = Some(annotations.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -155,6 +164,7 @@ pub struct ImageContent {
 
 impl ImageContent {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         data: impl Into<String>,
         mime_type: mcp_wire::args::MimeType<impl Into<String>>,
@@ -169,12 +179,14 @@ impl ImageContent {
     }
 
     /// Sets `annotations`.
+    #[must_use]
     pub fn with_annotations(mut self, annotations: impl Into<Annotations>) -> Self {
         self.annotations = Some(annotations.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -198,6 +210,7 @@ pub struct TextContent {
 
 impl TextContent {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -208,12 +221,14 @@ impl TextContent {
     }
 
     /// Sets `annotations`.
+    #[must_use]
     pub fn with_annotations(mut self, annotations: impl Into<Annotations>) -> Self {
         self.annotations = Some(annotations.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self
@@ -248,6 +263,7 @@ pub struct TextResourceContents {
 
 impl TextResourceContents {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         uri: mcp_wire::args::Uri<impl Into<String>>,
         text: impl Into<String>,
@@ -262,12 +278,14 @@ impl TextResourceContents {
     }
 
     /// Sets `mimeType`.
+    #[must_use]
     pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.mime_type = Some(mime_type.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: Map<Json>) -> Self {
         self.meta = Some(meta);
         self

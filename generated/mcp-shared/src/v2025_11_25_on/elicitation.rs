@@ -29,6 +29,7 @@ pub struct ElicitRequestFormParamsRequestedSchema {
 
 impl ElicitRequestFormParamsRequestedSchema {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(properties: Map<PrimitiveSchemaDefinition>) -> Self {
         Self {
             properties,
@@ -39,12 +40,14 @@ impl ElicitRequestFormParamsRequestedSchema {
     }
 
     /// Sets `required`.
+    #[must_use]
     pub fn with_required(mut self, required: Vec<String>) -> Self {
         self.required = Some(required);
         self
     }
 
     /// Sets `$schema`.
+    #[must_use]
     pub fn with_schema(mut self, schema: impl Into<String>) -> Self {
         self.schema = Some(schema.into());
         self
@@ -102,6 +105,7 @@ pub struct LegacyTitledEnumSchema {
 
 impl LegacyTitledEnumSchema {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(values: Vec<String>) -> Self {
         Self {
             values,
@@ -114,24 +118,28 @@ impl LegacyTitledEnumSchema {
     }
 
     /// Sets `default`.
+    #[must_use]
     pub fn with_default(mut self, default: impl Into<String>) -> Self {
         self.default = Some(default.into());
         self
     }
 
     /// Sets `description`.
+    #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
     /// Sets `enumNames`.
+    #[must_use]
     pub fn with_enum_names(mut self, enum_names: Vec<String>) -> Self {
         self.enum_names = Some(enum_names);
         self
     }
 
     /// Sets `title`.
+    #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
@@ -161,6 +169,7 @@ pub struct NumberSchema {
 
 impl NumberSchema {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(kind: impl Into<NumberSchemaType>) -> Self {
         Self {
             kind: kind.into(),
@@ -174,30 +183,35 @@ impl NumberSchema {
     }
 
     /// Sets `default`.
+    #[must_use]
     pub fn with_default(mut self, default: impl Into<Number>) -> Self {
         self.default = Some(default.into());
         self
     }
 
     /// Sets `description`.
+    #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
     /// Sets `maximum`.
+    #[must_use]
     pub fn with_maximum(mut self, maximum: impl Into<Number>) -> Self {
         self.maximum = Some(maximum.into());
         self
     }
 
     /// Sets `minimum`.
+    #[must_use]
     pub fn with_minimum(mut self, minimum: impl Into<Number>) -> Self {
         self.minimum = Some(minimum.into());
         self
     }
 
     /// Sets `title`.
+    #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
@@ -250,41 +264,48 @@ pub struct StringSchema {
 
 impl StringSchema {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `default`.
+    #[must_use]
     pub fn with_default(mut self, default: impl Into<String>) -> Self {
         self.default = Some(default.into());
         self
     }
 
     /// Sets `description`.
+    #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
     /// Sets `format`.
+    #[must_use]
     pub fn with_format(mut self, format: impl Into<StringSchemaFormat>) -> Self {
         self.format = Some(format.into());
         self
     }
 
     /// Sets `maxLength`.
+    #[must_use]
     pub fn with_max_length(mut self, max_length: impl Into<Integer>) -> Self {
         self.max_length = Some(max_length.into());
         self
     }
 
     /// Sets `minLength`.
+    #[must_use]
     pub fn with_min_length(mut self, min_length: impl Into<Integer>) -> Self {
         self.min_length = Some(min_length.into());
         self
     }
 
     /// Sets `title`.
+    #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
@@ -314,6 +335,7 @@ pub struct TitledMultiSelectEnumSchema {
 
 impl TitledMultiSelectEnumSchema {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(items: impl Into<TitledMultiSelectEnumSchemaItems>) -> Self {
         Self {
             items: items.into(),
@@ -327,30 +349,35 @@ impl TitledMultiSelectEnumSchema {
     }
 
     /// Sets `default`.
+    #[must_use]
     pub fn with_default(mut self, default: Vec<String>) -> Self {
         self.default = Some(default);
         self
     }
 
     /// Sets `description`.
+    #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
     /// Sets `maxItems`.
+    #[must_use]
     pub fn with_max_items(mut self, max_items: impl Into<Integer>) -> Self {
         self.max_items = Some(max_items.into());
         self
     }
 
     /// Sets `minItems`.
+    #[must_use]
     pub fn with_min_items(mut self, min_items: impl Into<Integer>) -> Self {
         self.min_items = Some(min_items.into());
         self
     }
 
     /// Sets `title`.
+    #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
@@ -368,6 +395,7 @@ pub struct TitledMultiSelectEnumSchemaItems {
 
 impl TitledMultiSelectEnumSchemaItems {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(any_of: Vec<TitledMultiSelectEnumSchemaItemsAnyOf>) -> Self {
         Self { any_of, extra: Map::new() }
     }
@@ -386,6 +414,7 @@ pub struct TitledMultiSelectEnumSchemaItemsAnyOf {
 
 impl TitledMultiSelectEnumSchemaItemsAnyOf {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(
         value: impl Into<String>,
         title: mcp_wire::args::Title<impl Into<String>>,
@@ -417,6 +446,7 @@ pub struct TitledSingleSelectEnumSchema {
 
 impl TitledSingleSelectEnumSchema {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(one_of: Vec<TitledSingleSelectEnumSchemaOneOf>) -> Self {
         Self {
             one_of,
@@ -428,18 +458,21 @@ impl TitledSingleSelectEnumSchema {
     }
 
     /// Sets `default`.
+    #[must_use]
     pub fn with_default(mut self, default: impl Into<String>) -> Self {
         self.default = Some(default.into());
         self
     }
 
     /// Sets `description`.
+    #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
     /// Sets `title`.
+    #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
@@ -459,6 +492,7 @@ pub struct TitledSingleSelectEnumSchemaOneOf {
 
 impl TitledSingleSelectEnumSchemaOneOf {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(
         value: impl Into<String>,
         title: mcp_wire::args::Title<impl Into<String>>,
@@ -494,6 +528,7 @@ pub struct UntitledMultiSelectEnumSchema {
 
 impl UntitledMultiSelectEnumSchema {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(items: impl Into<UntitledMultiSelectEnumSchemaItems>) -> Self {
         Self {
             items: items.into(),
@@ -507,30 +542,35 @@ impl UntitledMultiSelectEnumSchema {
     }
 
     /// Sets `default`.
+    #[must_use]
     pub fn with_default(mut self, default: Vec<String>) -> Self {
         self.default = Some(default);
         self
     }
 
     /// Sets `description`.
+    #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
     /// Sets `maxItems`.
+    #[must_use]
     pub fn with_max_items(mut self, max_items: impl Into<Integer>) -> Self {
         self.max_items = Some(max_items.into());
         self
     }
 
     /// Sets `minItems`.
+    #[must_use]
     pub fn with_min_items(mut self, min_items: impl Into<Integer>) -> Self {
         self.min_items = Some(min_items.into());
         self
     }
 
     /// Sets `title`.
+    #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
@@ -548,6 +588,7 @@ pub struct UntitledMultiSelectEnumSchemaItems {
 
 impl UntitledMultiSelectEnumSchemaItems {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(values: Vec<String>) -> Self {
         Self { values, extra: Map::new() }
     }
@@ -572,6 +613,7 @@ pub struct UntitledSingleSelectEnumSchema {
 
 impl UntitledSingleSelectEnumSchema {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(values: Vec<String>) -> Self {
         Self {
             values,
@@ -583,18 +625,21 @@ impl UntitledSingleSelectEnumSchema {
     }
 
     /// Sets `default`.
+    #[must_use]
     pub fn with_default(mut self, default: impl Into<String>) -> Self {
         self.default = Some(default.into());
         self
     }
 
     /// Sets `description`.
+    #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
     /// Sets `title`.
+    #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self

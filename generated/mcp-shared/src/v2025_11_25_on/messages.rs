@@ -25,11 +25,13 @@ pub struct Icons {
 
 impl Icons {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `icons`.
+    #[must_use]
     pub fn with_icons(mut self, icons: Vec<Icon>) -> Self {
         self.icons = Some(icons);
         self
@@ -51,6 +53,7 @@ pub struct JsonRpcErrorResponse {
 
 impl JsonRpcErrorResponse {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(error: impl Into<ErrorObject>) -> Self {
         Self {
             error: error.into(),
@@ -60,6 +63,7 @@ impl JsonRpcErrorResponse {
     }
 
     /// Sets `id`.
+    #[must_use]
     pub fn with_id(mut self, id: impl Into<RequestId>) -> Self {
         self.id = Some(id.into());
         self

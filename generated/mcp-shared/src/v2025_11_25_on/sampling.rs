@@ -18,11 +18,13 @@ pub struct ToolChoice {
 
 impl ToolChoice {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `mode`.
+    #[must_use]
     pub fn with_mode(mut self, mode: impl Into<ToolChoiceMode>) -> Self {
         self.mode = Some(mode.into());
         self

@@ -24,6 +24,7 @@ pub struct Icon {
 
 impl Icon {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(src: impl Into<String>) -> Self {
         Self {
             src: src.into(),
@@ -35,18 +36,21 @@ impl Icon {
     }
 
     /// Sets `mimeType`.
+    #[must_use]
     pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.mime_type = Some(mime_type.into());
         self
     }
 
     /// Sets `sizes`.
+    #[must_use]
     pub fn with_sizes(mut self, sizes: Vec<String>) -> Self {
         self.sizes = Some(sizes);
         self
     }
 
     /// Sets `theme`.
+    #[must_use]
     pub fn with_theme(mut self, theme: impl Into<IconTheme>) -> Self {
         self.theme = Some(theme.into());
         self

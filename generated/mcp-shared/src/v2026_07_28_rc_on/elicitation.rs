@@ -28,6 +28,7 @@ pub struct ElicitRequestFormParams {
 
 impl ElicitRequestFormParams {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(
         message: impl Into<String>,
         requested_schema: impl Into<ElicitRequestFormParamsRequestedSchema>,
@@ -41,6 +42,7 @@ impl ElicitRequestFormParams {
     }
 
     /// Sets `mode`.
+    #[must_use]
     pub fn with_mode(mut self, mode: impl Into<ElicitRequestFormParamsMode>) -> Self {
         self.mode = Some(mode.into());
         self
@@ -62,6 +64,7 @@ pub struct ElicitResult {
 
 impl ElicitResult {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(action: impl Into<ElicitAction>) -> Self {
         Self {
             action: action.into(),
@@ -71,6 +74,7 @@ impl ElicitResult {
     }
 
     /// Sets `content`.
+    #[must_use]
     pub fn with_content(mut self, content: Map<ElicitValue>) -> Self {
         self.content = Some(content);
         self

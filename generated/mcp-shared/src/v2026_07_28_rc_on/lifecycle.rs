@@ -32,11 +32,13 @@ pub struct ClientCapabilities {
 
 impl ClientCapabilities {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `elicitation`.
+    #[must_use]
     pub fn with_elicitation(
         mut self,
         elicitation: impl Into<ClientCapabilitiesElicitation>,
@@ -46,24 +48,28 @@ impl ClientCapabilities {
     }
 
     /// Sets `experimental`.
+    #[must_use]
     pub fn with_experimental(mut self, experimental: Map<JsonObject>) -> Self {
         self.experimental = Some(experimental);
         self
     }
 
     /// Sets `extensions`.
+    #[must_use]
     pub fn with_extensions(mut self, extensions: Map<JsonObject>) -> Self {
         self.extensions = Some(extensions);
         self
     }
 
     /// Sets `roots`.
+    #[must_use]
     pub fn with_roots(mut self, roots: impl Into<JsonObject>) -> Self {
         self.roots = Some(roots.into());
         self
     }
 
     /// Sets `sampling`.
+    #[must_use]
     pub fn with_sampling(
         mut self,
         sampling: impl Into<ClientCapabilitiesSampling>,
@@ -86,17 +92,20 @@ pub struct ClientCapabilitiesElicitation {
 
 impl ClientCapabilitiesElicitation {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `form`.
+    #[must_use]
     pub fn with_form(mut self, form: impl Into<JsonObject>) -> Self {
         self.form = Some(form.into());
         self
     }
 
     /// Sets `url`.
+    #[must_use]
     pub fn with_url(mut self, url: impl Into<JsonObject>) -> Self {
         self.url = Some(url.into());
         self
@@ -116,17 +125,20 @@ pub struct ClientCapabilitiesSampling {
 
 impl ClientCapabilitiesSampling {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `context`.
+    #[must_use]
     pub fn with_context(mut self, context: impl Into<JsonObject>) -> Self {
         self.context = Some(context.into());
         self
     }
 
     /// Sets `tools`.
+    #[must_use]
     pub fn with_tools(mut self, tools: impl Into<JsonObject>) -> Self {
         self.tools = Some(tools.into());
         self
@@ -158,35 +170,41 @@ pub struct ServerCapabilities {
 
 impl ServerCapabilities {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `completions`.
+    #[must_use]
     pub fn with_completions(mut self, completions: impl Into<JsonObject>) -> Self {
         self.completions = Some(completions.into());
         self
     }
 
     /// Sets `experimental`.
+    #[must_use]
     pub fn with_experimental(mut self, experimental: Map<JsonObject>) -> Self {
         self.experimental = Some(experimental);
         self
     }
 
     /// Sets `extensions`.
+    #[must_use]
     pub fn with_extensions(mut self, extensions: Map<JsonObject>) -> Self {
         self.extensions = Some(extensions);
         self
     }
 
     /// Sets `logging`.
+    #[must_use]
     pub fn with_logging(mut self, logging: impl Into<JsonObject>) -> Self {
         self.logging = Some(logging.into());
         self
     }
 
     /// Sets `prompts`.
+    #[must_use]
     pub fn with_prompts(
         mut self,
         prompts: impl Into<ServerCapabilitiesPrompts>,
@@ -196,6 +214,7 @@ impl ServerCapabilities {
     }
 
     /// Sets `resources`.
+    #[must_use]
     pub fn with_resources(
         mut self,
         resources: impl Into<ServerCapabilitiesResources>,
@@ -205,6 +224,7 @@ impl ServerCapabilities {
     }
 
     /// Sets `tools`.
+    #[must_use]
     pub fn with_tools(mut self, tools: impl Into<ServerCapabilitiesTools>) -> Self {
         self.tools = Some(tools.into());
         self

@@ -24,6 +24,7 @@ pub struct InternalError {
 
 impl InternalError {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -33,6 +34,7 @@ impl InternalError {
     }
 
     /// Sets `data`.
+    #[must_use]
     pub fn with_data(mut self, data: impl Into<Json>) -> Self {
         self.data = Some(data.into());
         self
@@ -54,6 +56,7 @@ pub struct InvalidParamsError {
 
 impl InvalidParamsError {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -63,6 +66,7 @@ impl InvalidParamsError {
     }
 
     /// Sets `data`.
+    #[must_use]
     pub fn with_data(mut self, data: impl Into<Json>) -> Self {
         self.data = Some(data.into());
         self
@@ -84,6 +88,7 @@ pub struct InvalidRequestError {
 
 impl InvalidRequestError {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -93,6 +98,7 @@ impl InvalidRequestError {
     }
 
     /// Sets `data`.
+    #[must_use]
     pub fn with_data(mut self, data: impl Into<Json>) -> Self {
         self.data = Some(data.into());
         self
@@ -119,6 +125,7 @@ pub struct JsonRpcNotification {
 
 impl JsonRpcNotification {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(method: impl Into<String>) -> Self {
         Self {
             method: method.into(),
@@ -128,6 +135,7 @@ impl JsonRpcNotification {
     }
 
     /// Sets `params`.
+    #[must_use]
     pub fn with_params(mut self, params: impl Into<JsonObject>) -> Self {
         self.params = Some(params.into());
         self
@@ -151,6 +159,7 @@ pub struct JsonRpcRequest {
 
 impl JsonRpcRequest {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(id: impl Into<RequestId>, method: impl Into<String>) -> Self {
         Self {
             id: id.into(),
@@ -161,6 +170,7 @@ impl JsonRpcRequest {
     }
 
     /// Sets `params`.
+    #[must_use]
     pub fn with_params(mut self, params: impl Into<JsonObject>) -> Self {
         self.params = Some(params.into());
         self
@@ -187,6 +197,7 @@ pub struct MethodNotFoundError {
 
 impl MethodNotFoundError {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -196,6 +207,7 @@ impl MethodNotFoundError {
     }
 
     /// Sets `data`.
+    #[must_use]
     pub fn with_data(mut self, data: impl Into<Json>) -> Self {
         self.data = Some(data.into());
         self
@@ -213,6 +225,7 @@ pub struct MissingRequiredClientCapabilityErrorErrorData {
 
 impl MissingRequiredClientCapabilityErrorErrorData {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(required_capabilities: impl Into<ClientCapabilities>) -> Self {
         Self {
             required_capabilities: required_capabilities.into(),
@@ -236,6 +249,7 @@ pub struct Notification {
 
 impl Notification {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(method: impl Into<String>) -> Self {
         Self {
             method: method.into(),
@@ -245,6 +259,7 @@ impl Notification {
     }
 
     /// Sets `params`.
+    #[must_use]
     pub fn with_params(mut self, params: impl Into<JsonObject>) -> Self {
         self.params = Some(params.into());
         self
@@ -266,6 +281,7 @@ pub struct ParseError {
 
 impl ParseError {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -275,6 +291,7 @@ impl ParseError {
     }
 
     /// Sets `data`.
+    #[must_use]
     pub fn with_data(mut self, data: impl Into<Json>) -> Self {
         self.data = Some(data.into());
         self
@@ -296,6 +313,7 @@ pub struct Request {
 
 impl Request {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(method: impl Into<String>) -> Self {
         Self {
             method: method.into(),
@@ -305,6 +323,7 @@ impl Request {
     }
 
     /// Sets `params`.
+    #[must_use]
     pub fn with_params(mut self, params: impl Into<JsonObject>) -> Self {
         self.params = Some(params.into());
         self
@@ -328,6 +347,7 @@ pub struct ResourceContents {
 
 impl ResourceContents {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -338,12 +358,14 @@ impl ResourceContents {
     }
 
     /// Sets `mimeType`.
+    #[must_use]
     pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.mime_type = Some(mime_type.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
@@ -363,6 +385,7 @@ pub struct UnsupportedProtocolVersionErrorErrorData {
 
 impl UnsupportedProtocolVersionErrorErrorData {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(requested: impl Into<String>, supported: Vec<String>) -> Self {
         Self {
             requested: requested.into(),

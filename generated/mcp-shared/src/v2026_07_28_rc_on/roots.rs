@@ -20,6 +20,7 @@ pub struct ListRootsResult {
 
 impl ListRootsResult {
     /// Creates a value with its fields.
+    #[must_use]
     pub fn new(roots: Vec<Root>) -> Self {
         Self { roots, extra: Map::new() }
     }
@@ -42,6 +43,7 @@ pub struct Root {
 
 impl Root {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -52,12 +54,14 @@ impl Root {
     }
 
     /// Sets `name`.
+    #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
         self.meta = Some(meta.into());
         self

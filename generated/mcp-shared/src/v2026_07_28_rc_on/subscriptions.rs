@@ -24,17 +24,20 @@ pub struct SubscriptionFilter {
 
 impl SubscriptionFilter {
     /// Creates an empty value; the `with_*` methods set its fields.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets `promptsListChanged`.
+    #[must_use]
     pub fn with_prompts_list_changed(mut self, prompts_list_changed: bool) -> Self {
         self.prompts_list_changed = Some(prompts_list_changed);
         self
     }
 
     /// Sets `resourceSubscriptions`.
+    #[must_use]
     pub fn with_resource_subscriptions(
         mut self,
         resource_subscriptions: Vec<String>,
@@ -44,12 +47,14 @@ impl SubscriptionFilter {
     }
 
     /// Sets `resourcesListChanged`.
+    #[must_use]
     pub fn with_resources_list_changed(mut self, resources_list_changed: bool) -> Self {
         self.resources_list_changed = Some(resources_list_changed);
         self
     }
 
     /// Sets `toolsListChanged`.
+    #[must_use]
     pub fn with_tools_list_changed(mut self, tools_list_changed: bool) -> Self {
         self.tools_list_changed = Some(tools_list_changed);
         self
@@ -58,16 +63,19 @@ impl SubscriptionFilter {
 
 impl SubscriptionFilter {
     /// Returns `promptsListChanged`; absent means `false`.
+    #[must_use]
     pub fn prompts_list_changed(&self) -> bool {
         self.prompts_list_changed.unwrap_or(false)
     }
 
     /// Returns `resourcesListChanged`; absent means `false`.
+    #[must_use]
     pub fn resources_list_changed(&self) -> bool {
         self.resources_list_changed.unwrap_or(false)
     }
 
     /// Returns `toolsListChanged`; absent means `false`.
+    #[must_use]
     pub fn tools_list_changed(&self) -> bool {
         self.tools_list_changed.unwrap_or(false)
     }

@@ -38,6 +38,7 @@ pub struct Tool {
 
 impl Tool {
     /// Creates a value with its required fields; the `with_*` methods set the others.
+    #[must_use]
     pub fn new(name: impl Into<String>, input_schema: impl Into<JsonObject>) -> Self {
         Self {
             input_schema: input_schema.into(),
@@ -53,36 +54,42 @@ impl Tool {
     }
 
     /// Sets `annotations`.
+    #[must_use]
     pub fn with_annotations(mut self, annotations: impl Into<ToolAnnotations>) -> Self {
         self.annotations = Some(annotations.into());
         self
     }
 
     /// Sets `description`.
+    #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
     /// Sets `icons`.
+    #[must_use]
     pub fn with_icons(mut self, icons: Vec<Icon>) -> Self {
         self.icons = Some(icons);
         self
     }
 
     /// Sets `outputSchema`.
+    #[must_use]
     pub fn with_output_schema(mut self, output_schema: impl Into<JsonObject>) -> Self {
         self.output_schema = Some(output_schema.into());
         self
     }
 
     /// Sets `title`.
+    #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
     }
 
     /// Sets `_meta`.
+    #[must_use]
     pub fn with_meta(mut self, meta: impl Into<MetaObject>) -> Self {
         self.meta = Some(meta.into());
         self
