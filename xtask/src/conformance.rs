@@ -90,7 +90,6 @@ struct Suite {
 }
 
 impl Suite {
-    /// Returns a command of it.
     fn command(&self) -> Command {
         let mut command = Command::new(&self.node);
         command.arg((self.folder.join("node_modules").join(SUITE)).join("dist/index.js"));

@@ -54,11 +54,9 @@ impl Envelope {
     pub(crate) const RESPONSE: Self = Self::of(&["JSONRPCResultResponse", "JSONRPCResponse"]);
 
     /// Returns the envelope of a comparison that looks at each message by itself.
-    pub(crate) fn uncompared(self) -> Self {
-        Self {
-            is_compared: false,
-            ..self
-        }
+    pub(crate) fn uncompared(mut self) -> Self {
+        self.is_compared = false;
+        self
     }
 }
 

@@ -122,7 +122,6 @@ impl ComparedEnd {
         self.of(old, new)
     }
 
-    /// Returns the other one.
     pub(crate) fn other(self) -> Self {
         self.of(Self::New, Self::Old)
     }

@@ -1,5 +1,6 @@
 //! Markdown of doc lines and pages: our own words, and texts of schemas that stay texts in it.
 
+use mcp_wire::hides;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// Markdown in which nothing of a schema is more than text: it begins no code block, no link and no HTML.
@@ -16,7 +17,7 @@ impl Markdown {
         Self(
             unified
                 .chars()
-                .filter(|letter| *letter == '\n' || !is_hidden(*letter))
+                .filter(|letter| *letter == '\n' || !(letter.is_control() || hides(*letter)))
                 .collect(),
         )
     }
@@ -92,17 +93,11 @@ impl From<&'static str> for Markdown {
 pub fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
-        if is_hidden(letter) {
+        if letter.is_control() || hides(letter) {
             out.extend(letter.escape_default());
         } else {
             out.push(letter);
         }
     }
     out
-}
-
-/// Returns whether a letter ends a line, turns the text around, or shows nothing.
-fn is_hidden(letter: char) -> bool {
-    letter.is_control()
-        || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
 }

@@ -227,7 +227,6 @@ fn alias_of(def: &TypeDef, ty: &Ty, docs: &TypeDocs) -> TokenStream {
     }
 }
 
-/// Reading and writing of a type.
 fn area_wire(model: &Model, def: &TypeDef) -> TokenStream {
     match &def.shape {
         Shape::Object(object) => structs::wire(model, def, object),

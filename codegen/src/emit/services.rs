@@ -58,7 +58,6 @@ struct ServiceFunction<'m> {
     deprecated: Option<TokenStream>,
 }
 
-/// Returns the services of a model.
 pub(super) fn services(model: &Model, docs: &TypeDocs, facts: &CrateFacts) -> TokenStream {
     let mut body = quote!(
         use mcp_wire::service;

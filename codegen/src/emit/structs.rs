@@ -58,6 +58,7 @@ pub(super) fn constructor(model: &Model, def: &TypeDef, object: &ObjectShape) ->
             .then("."));
         setters.push(quote! {
             #(#doc)*
+            #[must_use]
             pub fn #setter(mut self, #field: #taken) -> Self {
                 self.#field = #set;
                 self
@@ -89,6 +90,7 @@ pub(super) fn constructor(model: &Model, def: &TypeDef, object: &ObjectShape) ->
     quote! {
         impl #name {
             #(#about)*
+            #[must_use]
             pub fn new(#(#taken),*) -> Self { #new }
             #(#setters)*
         }
@@ -110,6 +112,7 @@ pub(super) fn flags(def: &TypeDef, object: &ObjectShape, docs: &TypeDocs) -> Opt
             let about = doc(&about.then(absence));
             quote! {
                 #(#about)*
+                #[must_use]
                 pub fn #field(&self) -> bool { self.#field.unwrap_or(#absent) }
             }
         })

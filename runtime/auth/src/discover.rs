@@ -25,7 +25,6 @@ pub(crate) struct Discovered {
     pub(crate) server: ServerMetadata,
 }
 
-/// Metadata of the resource.
 #[derive(Default)]
 struct ResourceMetadata {
     /// The URL; only a server of 2025-03-26 has none.
@@ -181,7 +180,6 @@ impl DocumentReader<'_> {
         }
     }
 
-    /// Returns the metadata of an issuer.
     async fn server(&self, issuer: &str, server: &Url) -> Result<ServerMetadata, AuthError> {
         let url = check("the issuer", issuer, server)?;
         for place in issuer_places(&url) {

@@ -170,7 +170,6 @@ impl StoredSignIn {
         (self.registration).take_if(|it| it.client_id == client.client_id);
     }
 
-    /// Counts a sign-in.
     pub(crate) fn count_sign_in(&mut self, now: u64) -> Result<(), AuthError> {
         (self.sign_ins).retain(|at| now < at.saturating_add(SIGN_INS_SECONDS));
         if self.sign_ins.len() >= SIGN_INS {

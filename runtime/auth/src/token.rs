@@ -169,7 +169,6 @@ fn is_refusal(body: &Map<String, Value>) -> bool {
     body.get("error").is_some_and(|it| !it.is_null()) && !body.contains_key("access_token")
 }
 
-/// Reads a response with a token.
 fn read(answer: &FlowResponse, url: &str, now: u64) -> Result<Tokens, AuthError> {
     let wrong = |why: &str| AuthError::Document {
         url: url.to_owned(),

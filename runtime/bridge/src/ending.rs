@@ -49,13 +49,7 @@ impl Default for BridgeEnding {
     }
 }
 
-impl std::fmt::Debug for BridgeEnding {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("BridgeEnding")
-            .field("is_over", &self.is_over)
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] BridgeEnding, "BridgeEnding", self, "is_over": self.is_over);
 
 impl BridgeEnding {
     /// Sets what ends the grace early.

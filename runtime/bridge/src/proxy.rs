@@ -44,13 +44,7 @@ pub struct Proxy {
     layers: Layers,
 }
 
-impl std::fmt::Debug for Proxy {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Proxy")
-            .field("upstream", &self.settings.upstream)
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] Proxy, "Proxy", self, "upstream": self.settings.upstream);
 
 impl Proxy {
     /// Creates the handler of the calls to these servers.

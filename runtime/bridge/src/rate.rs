@@ -1,7 +1,6 @@
 //! A limit of the requests of each client over time.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -31,13 +30,7 @@ struct Bucket {
     at: Instant,
 }
 
-impl fmt::Debug for RateLimit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RateLimit")
-            .field("per_minute", &self.per_minute)
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] RateLimit, "RateLimit", self, "per_minute": self.per_minute);
 
 impl RateLimit {
     /// Creates a limit of so many requests in a minute, at least 1.

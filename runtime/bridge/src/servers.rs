@@ -117,13 +117,7 @@ pub(crate) struct ServerPool {
     looks: OnceLock<()>,
 }
 
-impl std::fmt::Debug for ServerPool {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ServerPool")
-            .field("open", &lock(&self.open).len())
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] ServerPool, "ServerPool", self, "open": lock(&self.open).len());
 
 impl ServerPool {
     /// Looks for servers that are not needed any more, from the first one on.

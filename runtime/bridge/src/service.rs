@@ -124,7 +124,6 @@ impl Service {
         self.shutdown().await;
     }
 
-    /// Responds to a request.
     pub(crate) fn respond(&self, request: Request<Received>) -> Responding {
         self.service.respond(request)
     }

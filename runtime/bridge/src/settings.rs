@@ -17,7 +17,6 @@ use crate::lock::OfferLock;
 use crate::servers::ServerPool;
 use crate::{ClientSettings, Error, Upstream, identity};
 
-/// The settings of a bridge.
 #[derive(Debug)]
 pub(crate) struct BridgeSettings {
     pub(crate) upstream: Upstream,

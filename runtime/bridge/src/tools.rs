@@ -284,7 +284,6 @@ impl ToolRules {
     }
 }
 
-/// Returns whether a name fits a pattern.
 fn fits(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();

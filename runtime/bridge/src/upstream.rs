@@ -41,13 +41,7 @@ pub struct Upstream {
     pub(crate) is_unusable: bool,
 }
 
-impl std::fmt::Debug for Upstream {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Upstream")
-            .field("name", &self.name)
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] Upstream, "Upstream", self, "name": self.name);
 
 impl Upstream {
     /// Returns a server that is a program, which is started for each connection. Its standard error is that of this process.

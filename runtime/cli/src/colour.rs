@@ -37,7 +37,6 @@ impl Paint {
         Self(is_on(stream))
     }
 
-    /// Returns the text in a colour.
     pub(crate) fn with(self, colour: Colour, text: &str) -> String {
         let code = match colour {
             Colour::Red => 31,

@@ -216,7 +216,6 @@ fn entries(arguments: &Arguments) -> anyhow::Result<Vec<ServerEntry>> {
     Ok(entries)
 }
 
-/// Returns the server at a URL.
 fn of_target(url: &str) -> ServerEntry {
     let target = ServerTarget::Url {
         url: url.to_owned(),

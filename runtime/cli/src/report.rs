@@ -4,15 +4,12 @@ use mcp_revisions_core::Diagnostic;
 use mcp_wire::printable;
 use serde_json::{Value, json};
 
-/// The result of one check.
 pub(crate) struct CheckResult {
     /// The type that the text was read as: a definition, or a method and the kind of message.
     pub(crate) read_as: String,
-    /// The verdict.
     pub(crate) verdict: CheckVerdict,
 }
 
-/// The verdict on reading and writing.
 pub(crate) enum CheckVerdict {
     /// The same JSON came out.
     Same,

@@ -262,10 +262,8 @@ impl Context {
         (!is_same).then_some(value)
     }
 
-    /// Returns a value that must be there, from the text of a rule.
-    ///
-    /// # Errors
-    /// A text that is not of the type: the rule is wrong, which the generator's tests find.
+    /// Returns a value that must be there, from the text of a rule. Fails for a text that is not of the type: the rule is
+    /// wrong, which the generator's tests find.
     #[doc(hidden)]
     pub fn fill<T: Decode>(&self, rule: &'static Rule, text: &'static str) -> Result<T, Stop> {
         mcp_wire::from_str(text).map_err(|error| {
@@ -274,10 +272,8 @@ impl Context {
         })
     }
 
-    /// Does the same as [`fill`](Self::fill) for a member that the source may have and lacks: that it stands there now is recorded.
-    ///
-    /// # Errors
-    /// As [`fill`](Self::fill).
+    /// Does the same as [`fill`](Self::fill) for a member that the source may have and lacks: that it stands there now is
+    /// recorded. Fails as [`fill`](Self::fill).
     #[doc(hidden)]
     pub fn add<T: Decode>(
         &mut self,
@@ -290,10 +286,8 @@ impl Context {
         Ok(value)
     }
 
-    /// Returns the capabilities that the client sent in the handshake.
-    ///
-    /// # Errors
-    /// Without a session the handshake adapter has to help.
+    /// Returns the capabilities that the client sent in the handshake. Fails for without a session the handshake adapter has to
+    /// help.
     #[doc(hidden)]
     pub fn session_capabilities<T: Decode>(&self, rule: &'static Rule) -> Result<T, Stop> {
         match self.session().client_capabilities.as_ref().map(Json::read) {
@@ -302,10 +296,8 @@ impl Context {
         }
     }
 
-    /// Returns the value that an adapter gave for a member that the source does not have.
-    ///
-    /// # Errors
-    /// Without such a value the adapter has to help.
+    /// Returns the value that an adapter gave for a member that the source does not have. Fails for without such a value the
+    /// adapter has to help.
     #[doc(hidden)]
     pub fn supplied<T: Decode>(&self, rule: &'static Rule, adapter: Adapter) -> Result<T, Stop> {
         let value = (self.supplied.as_ref()).filter(|(of, _)| *of == adapter);

@@ -152,10 +152,8 @@ impl Tables {
     /// Converts a text from one revision to another, step by step.
     ///
     /// A part that is not valid where it comes from is mended, or left out, and recorded as a loss of the severity
-    /// [`Invalid`](crate::Severity::Invalid).
-    ///
-    /// # Errors
-    /// A text that is not valid where it comes from and cannot be mended, and names that are not known there.
+    /// [`Invalid`](crate::Severity::Invalid). Fails for a text that is not valid where it comes from and cannot be mended, and
+    /// names that are not known there.
     pub fn convert(
         &self,
         subject: Subject<'_>,
@@ -235,10 +233,8 @@ impl Tables {
 
     /// Converts a value from one revision to another, step by step, with no text in between.
     ///
-    /// Both ends are the index of a revision and the Rust name of a type of it.
-    ///
-    /// # Errors
-    /// As the conversions; and a rejection if no chain of conversions leads from the one type to the other.
+    /// Both ends are the index of a revision and the Rust name of a type of it. Fails as the conversions; and a rejection if no
+    /// chain of conversions leads from the one type to the other.
     pub fn convert_value<A: Decode + Encode + 'static, B: Decode + 'static>(
         &self,
         from: (usize, &str),
@@ -274,10 +270,8 @@ impl Tables {
         })
     }
 
-    /// Converts an error that answers a method; a code that changes is recorded.
-    ///
-    /// # Errors
-    /// An error that an adapter has to turn into something else.
+    /// Converts an error that answers a method; a code that changes is recorded. Returns an error that an adapter has to turn
+    /// into something else.
     pub fn convert_error(
         &self,
         method: &str,

@@ -26,10 +26,8 @@ impl Context {
         }
     }
 
-    /// Does the same as [`reread`](Self::reread), where the other revision must have a value.
-    ///
-    /// # Errors
-    /// A rejection of a value that does not read.
+    /// Does the same as [`reread`](Self::reread), where the other revision must have a value. Fails for a rejection of a value
+    /// that does not read.
     #[doc(hidden)]
     pub fn reread_required<A: Encode, B: Decode>(
         &self,
@@ -65,10 +63,7 @@ impl Context {
         value.flatten()
     }
 
-    /// Refuses a value that has no counterpart.
-    ///
-    /// # Errors
-    /// Always.
+    /// Refuses a value that has no counterpart. Fails for always.
     #[doc(hidden)]
     pub fn refused<A, B>(&self, rule: &'static Rule, _: &A, message: &str) -> Result<B, Stop> {
         Err(self.reject(rule, ErrorObject::INVALID_PARAMS, message))

@@ -1,16 +1,14 @@
 //! Definitions that are whole messages, such as `CallToolRequest`: with an envelope or without one; `mcp-rev convert` reads them.
 
-use mcp_revisions_tables::{Adapter, Part, Rejected, RequiresState, Rule, Subject};
-use mcp_wire::{ErrorObject, Extra, Json, MethodKind};
+use mcp_revisions_tables::{Adapter, Part, Subject};
+use mcp_wire::{Extra, Json, MethodKind};
 
 use crate::diagnostic::{Conversion, ConversionError};
-use crate::message::{MessageContext, called, name_at, sender};
+use crate::message::{MessageContext, called, embedded_by, name_at, no_counterpart, sender};
 use crate::route::Route;
 
-/// Converts the definition of a request or a notification that has no envelope: a method and its params.
-///
-/// # Errors
-/// As [`convert_message`](crate::convert_message).
+/// Converts the definition of a request or a notification that has no envelope: a method and its params. Fails as
+/// [`convert_message`](crate::convert_message).
 pub fn convert_bare(text: &str, route: &Route, context: &MessageContext<'_>) -> Conversion<Json> {
     if route.is_untouched() {
         return Ok((Json::from_text(text)?, Vec::new()));
@@ -43,19 +41,10 @@ pub fn convert_bare(text: &str, route: &Route, context: &MessageContext<'_>) -> 
     let was_embedded = rows.any(|row| row.kind == MethodKind::Input);
     let rule = pair.hands_to(Adapter::MultiRoundTrip, name(before));
     if let (true, Some(rule)) = (was_embedded, rule) {
-        return Err(ConversionError::RequiresState(RequiresState {
-            adapter: Adapter::MultiRoundTrip,
-            rule: rule.id(),
-            step,
-            pointer: String::new(),
-        }));
+        let needs = embedded_by(rule.id(), step);
+        return Err(ConversionError::RequiresState(needs));
     }
     let title = route.title(after);
     let why = format!("{title} has it as a whole message only: {error}");
-    Err(ConversionError::Rejected(Box::new(Rejected {
-        error: ErrorObject::new(ErrorObject::INVALID_REQUEST, why),
-        rule: Rule::NO_COUNTERPART.id(),
-        step,
-        pointer: String::new(),
-    })))
+    Err(no_counterpart(why, step, ""))
 }

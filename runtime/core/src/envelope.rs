@@ -15,10 +15,8 @@ pub struct ReadMessages<'t> {
     pub is_batch: bool,
 }
 
-/// Reads a text as a message or a batch.
-///
-/// # Errors
-/// A text that is neither; an element of a batch that is not a message has its error in its place.
+/// Reads a text as a message or a batch. Fails for a text that is neither; an element of a batch that is not a message has its
+/// error in its place.
 pub fn read_messages(text: &str) -> Result<ReadMessages<'_>, Diagnostic> {
     let whole = look("", text)?;
     if whole.kind != MessageKind::Batch {

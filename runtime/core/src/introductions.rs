@@ -1,11 +1,12 @@
 //! The results of `initialize` and `server/discover`: a server's profile in the words of each revision.
 
 use mcp_revisions_tables::{
-    Context, Lifecycle, Loss, Outcome, Part, Revision, Severity, Subject, UnknownFields, methods,
+    Context, Lifecycle, Loss, Part, Revision, Severity, Subject, UnknownFields, methods,
 };
-use mcp_wire::{Direction, Json, Map, meta};
+use mcp_wire::{Direction, ErrorObject, Json, Map, meta};
 
 use crate::RevisionSet;
+use crate::diagnostic::conversion;
 use crate::profile::Profile;
 
 /// A part of a profile that cannot be converted to a revision.
@@ -266,12 +267,7 @@ fn said_in(
         revision,
         why,
     };
-    match mcp_revisions_tables::values::convert(part, own, revision, json.text(), cx) {
-        Ok(Outcome::Exact(json)) => Ok((json, Vec::new())),
-        Ok(Outcome::Reversible(json, losses) | Outcome::Lossy(json, losses)) => Ok((json, losses)),
-        Ok(Outcome::Rejected(problem)) => Err(error(problem.error.message)),
-        Ok(Outcome::RequiresState(needs)) => Err(error(needs.to_string())),
-        Ok(Outcome::Dropped(dropped)) => Err(error(dropped.to_string())),
-        Err(failure) => Err(error(failure.to_string())),
-    }
+    let converted = mcp_revisions_tables::values::convert(part, own, revision, json.text(), cx);
+    let outcome = converted.map_err(|failure| error(failure.to_string()))?;
+    conversion(outcome).map_err(|why| error(why.into_error(ErrorObject::INTERNAL_ERROR).message))
 }

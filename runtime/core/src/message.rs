@@ -30,19 +30,15 @@ impl<'a> MessageContext<'a> {
     }
 
     /// Sets the method of the request that a response answers: without it no response is converted.
-    pub fn answering(self, method: impl Into<Option<&'a str>>) -> Self {
-        Self {
-            method: method.into(),
-            ..self
-        }
+    pub fn answering(mut self, method: impl Into<Option<&'a str>>) -> Self {
+        self.method = method.into();
+        self
     }
 
     /// Sets who sends the method: a message, or the request that a response answers. Only methods of both sides need it.
-    pub fn sent_by(self, sender: impl Into<Option<Direction>>) -> Self {
-        Self {
-            sender: sender.into(),
-            ..self
-        }
+    pub fn sent_by(mut self, sender: impl Into<Option<Direction>>) -> Self {
+        self.sender = sender.into();
+        self
     }
 }
 
@@ -100,11 +96,11 @@ pub(crate) fn convert_one(
         check_sent(of_all.beginning(), method, kind, context.sender)?;
     }
     if of_all.is_untouched() {
-        let mut answered = named.filter(|_| kind.is_none()).into_iter();
-        let is_known = |method: &&str| of_all.methods(of_all.from, method).next().is_some();
-        answered
-            .find(is_known)
-            .map_or(Ok(()), |method| check_answered(of_all, method))?;
+        if let (Some(method), None) = (named, kind)
+            && of_all.methods(of_all.from, method).next().is_some()
+        {
+            check_answered(of_all, method)?;
+        }
         return Ok((Json::from_text(message.text)?, Vec::new()));
     }
     let method = named.ok_or(ConversionError::UnknownRequest)?;
@@ -281,15 +277,29 @@ fn crossing(method: &str, route: &Route, context: &MessageContext<'_>) -> Option
     let ends = route.steps().find(stops)?;
     let (pair, step) = route.step(ends)?;
     let (before, _) = ends;
-    let adapter = Adapter::MultiRoundTrip;
-    let rule = pair.hands_to(adapter, name(before));
-    let needs = RequiresState {
-        adapter,
-        rule: rule.map_or("", |rule| rule.id()),
+    let rule = pair.hands_to(Adapter::MultiRoundTrip, name(before));
+    let needs = embedded_by(rule.map_or("", |rule| rule.id()), step);
+    Some(Crossing { before, needs })
+}
+
+/// Returns the state that a request needs which a rule embeds in a result in this step.
+pub(crate) fn embedded_by(rule: &'static str, step: &'static str) -> RequiresState {
+    RequiresState {
+        adapter: Adapter::MultiRoundTrip,
+        rule,
         step,
         pointer: String::new(),
-    };
-    Some(Crossing { before, needs })
+    }
+}
+
+/// Returns the rejection of a message that a revision does not have.
+pub(crate) fn no_counterpart(why: String, step: &'static str, pointer: &str) -> ConversionError {
+    ConversionError::Rejected(Box::new(Rejected {
+        error: ErrorObject::new(ErrorObject::INVALID_REQUEST, why),
+        rule: Rule::NO_COUNTERPART.id(),
+        step,
+        pointer: pointer.to_owned(),
+    }))
 }
 
 /// Refuses an error that goes to a revision in which every error has the id of its request.
@@ -304,12 +314,7 @@ fn with_id(route: &Route, message: &Json) -> Result<(), ConversionError> {
     };
     let title = route.title(after);
     let why = format!("an error response that {title} does not have: {error}");
-    Err(ConversionError::Rejected(Box::new(Rejected {
-        error: ErrorObject::new(ErrorObject::INVALID_REQUEST, why),
-        rule: Rule::NO_COUNTERPART.id(),
-        step,
-        pointer: "/id".to_owned(),
-    })))
+    Err(no_counterpart(why, step, "/id"))
 }
 
 /// Checks that a text is an error response at a place on the way.
@@ -321,11 +326,9 @@ fn reads_as_error(route: &Route, at: usize, text: &Json) -> Result<(), Error> {
     }
 }
 
-/// Checks that a message of a method is one that a peer of this protocol may send: of the kind that the method has, and by
-/// this sender, if that is known. A method that the protocol lacks passes.
-///
-/// # Errors
-/// Another kind, another sender, and a request of a server that stands in a result there.
+/// Checks that a message of a method is one that a peer of this protocol may send: of the kind that the method has, and by this
+/// sender, if that is known. A method that the protocol lacks passes. Fails for another kind, another sender, and a request of
+/// a server that stands in a result there.
 pub fn check_sent(
     of: Protocol,
     method: &str,
@@ -378,11 +381,9 @@ fn embedded(of: Protocol, method: &str) -> Diagnostic {
     )
 }
 
-/// Checks that a method is one that a response can answer.
-///
-/// # Errors
-/// A method that is not there where the route begins, or that nothing answers. An extension has the methods of its
-/// revision that one of its types may answer: `tools/call` by `CreateTaskResult`.
+/// Checks that a method is one that a response can answer. Fails for a method that is not there where the route begins, or that
+/// nothing answers. An extension has the methods of its revision that one of its types may answer: `tools/call` by
+/// `CreateTaskResult`.
 pub fn check_answered(route: &Route, method: &str) -> Result<(), ConversionError> {
     let rows = route.methods(route.from, method);
     let kinds: Vec<MethodKind> = rows.map(|row| row.kind).collect();

@@ -33,19 +33,15 @@ impl Profile {
 
     /// Names the revision that info and capabilities are of, where that is not the application's: a gateway hands on
     /// what it received. A peer of that revision gets exactly this.
-    pub fn in_words_of(self, revision: Revision) -> Self {
-        Self {
-            revision: Some(revision),
-            ..self
-        }
+    pub fn in_words_of(mut self, revision: Revision) -> Self {
+        self.revision = Some(revision);
+        self
     }
 
     /// Gives the info only to peers whose revision needs one: a gateway stands in for a server that has not named itself.
-    pub fn nameless(self) -> Self {
-        Self {
-            is_nameless: true,
-            ..self
-        }
+    pub fn nameless(mut self) -> Self {
+        self.is_nameless = true;
+        self
     }
 
     /// Adds members to the results of `initialize` and `server/discover`: converted between two revisions with a handshake, else
@@ -55,11 +51,9 @@ impl Profile {
     }
 
     /// Adds guidance for the model of the client to the profile of a server.
-    pub fn with_instructions(self, instructions: impl Into<String>) -> Self {
-        Self {
-            instructions: Some(instructions.into()),
-            ..self
-        }
+    pub fn with_instructions(mut self, instructions: impl Into<String>) -> Self {
+        self.instructions = Some(instructions.into());
+        self
     }
 
     /// Returns the `Implementation`.

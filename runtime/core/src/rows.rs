@@ -4,7 +4,6 @@ use mcp_revisions_tables::Revision;
 use mcp_wire::{Direction, MethodInfo, MethodKind};
 
 /// Returns the name of a method as the tables have it; `None` if no revision has one of that name, in any direction.
-#[must_use]
 pub fn known_method(method: &str) -> Option<&'static str> {
     let tables = Revision::CONVERTED.iter();
     let mut rows = tables.flat_map(|revision| revision.methods());
@@ -12,13 +11,11 @@ pub fn known_method(method: &str) -> Option<&'static str> {
 }
 
 /// Returns whether a revision has a method of that name, in any direction.
-#[must_use]
 pub fn has_method(revision: Revision, method: &str) -> bool {
     revision.methods().iter().any(|row| row.name == method)
 }
 
 /// Returns the row of a method in the table of a revision.
-#[must_use]
 pub fn find_method(
     revision: Revision,
     name: &str,

@@ -55,7 +55,6 @@ pub const NO_PARAMS: &str = "{}";
 
 impl Translator {
     /// Creates the conversions of an endpoint whose requests have this direction.
-    #[must_use]
     pub fn new(app: Revision, own: Direction) -> Self {
         Self {
             app,
@@ -71,42 +70,35 @@ impl Translator {
     /// Returns whether messages of a method pass between the application and this peer as they are: no revision has the
     /// method, or the peer speaks the revision of the application and that revision lacks it. Without a peer, the revision of
     /// the application decides.
-    #[must_use]
     pub fn passes_as_is(&self, method: &str, peer: Option<Revision>) -> bool {
         let speaks_as_app = || peer.is_none_or(|peer| peer.same_types(self.app));
         known_method(method).is_none() || (!has_method(self.app, method) && speaks_as_app())
     }
 
     /// Returns the name in the application's revision of a method that a peer names, of those that the peer sends.
-    #[must_use]
     pub fn app_name<'m>(&self, method: &'m str, peer: Revision) -> &'m str {
         mcp_revisions_tables::values::method_name(method, self.own.back(), peer, self.app)
     }
 
     /// Returns the name in a peer's revision of a method of the application, of those that this end sends.
-    #[must_use]
     pub fn peer_name<'m>(&self, method: &'m str, peer: Revision) -> &'m str {
         self.name_in(peer, method, self.own)
     }
 
     /// Returns the name in a peer's revision of a method of the application; `sender` sends its requests.
-    #[must_use]
     pub fn name_in<'m>(&self, peer: Revision, method: &'m str, sender: Direction) -> &'m str {
         mcp_revisions_tables::values::method_name(method, sender, self.app, peer)
     }
 
     /// Returns whether a server of a revision may answer a request of that method with `input_required`.
-    #[must_use]
     pub fn may_ask_back(&self, revision: Revision, method: &str) -> bool {
         let (sender, kind) = (Direction::ClientToServer, MethodKind::Request);
         let name = self.name_in(revision, method, sender);
         find_method(revision, name, sender, kind).is_some_and(|row| row.input_required)
     }
 
-    /// Converts the params of a request or a notification.
-    ///
-    /// # Errors
-    /// Returns an error for params that are not valid, and for a message that the other revision does not have.
+    /// Converts the params of a request or a notification. Returns an error for params that are not valid, and for a message
+    /// that the other revision does not have.
     pub fn params(
         &self,
         way: TextDirection,
@@ -121,10 +113,7 @@ impl Translator {
         self.convert_params(way, method, params.text(), peer, &context)
     }
 
-    /// Converts params between revisions that differ, in such a context.
-    ///
-    /// # Errors
-    /// As [`params`](Self::params).
+    /// Converts params between revisions that differ, in such a context. Fails as [`params`](Self::params).
     pub fn convert_params(
         &self,
         way: TextDirection,
@@ -134,10 +123,7 @@ impl Translator {
         context: &dyn Fn() -> Context,
     ) -> Conversion<Json> {
         let (from, to) = self.ends(way, peer);
-        let sender = match way {
-            TextDirection::In => self.own.back(),
-            TextDirection::Out => self.own,
-        };
+        let sender = self.requester(way).back();
         let called = |revision| self.name_in(revision, method, sender);
         let subject = Subject::Method(called(from), Part::Params, Some(sender));
         let route = Route::between(from, to)?;
@@ -165,10 +151,8 @@ impl Translator {
         }
     }
 
-    /// Converts the result of a request: one that goes out answers a request of the peer.
-    ///
-    /// # Errors
-    /// Returns an error for a result that is not valid, and for one that the other revision does not have.
+    /// Converts the result of a request: one that goes out answers a request of the peer. Returns an error for a result that is
+    /// not valid, and for one that the other revision does not have.
     pub fn result(
         &self,
         way: TextDirection,
@@ -187,10 +171,7 @@ impl Translator {
         Route::between(from, to)?.convert(subject, result.text(), context)
     }
 
-    /// Converts the error that answers a request.
-    ///
-    /// # Errors
-    /// Returns an error if an adapter has to convert it.
+    /// Converts the error that answers a request. Returns an error if an adapter has to convert it.
     pub fn error(
         &self,
         way: TextDirection,
@@ -216,7 +197,6 @@ impl Translator {
     }
 
     /// Converts the error of the application that answers a request of the peer. If it cannot be converted, returns the error that says so.
-    #[must_use]
     pub fn error_out(&self, method: &str, error: ErrorObject, peer: Revision) -> ErrorObject {
         let converted = self.error(TextDirection::Out, method, error, peer);
         converted.map_or_else(
@@ -225,10 +205,8 @@ impl Translator {
         )
     }
 
-    /// Converts [params](Self::params), and [reports](Self::report) the losses of the message, which is `request` or belongs to it.
-    ///
-    /// # Errors
-    /// As [`params`](Self::params), and a loss that is not accepted.
+    /// Converts [params](Self::params), and [reports](Self::report) the losses of the message, which is `request` or belongs to
+    /// it. Fails as [`params`](Self::params), and a loss that is not accepted.
     pub fn params_told(
         &self,
         way: TextDirection,
@@ -241,10 +219,8 @@ impl Translator {
         self.report(method, peer, request, converted)
     }
 
-    /// Converts a [result](Self::result), and [reports](Self::report) the losses of the response to `request`.
-    ///
-    /// # Errors
-    /// As [`result`](Self::result), and a loss that is not accepted.
+    /// Converts a [result](Self::result), and [reports](Self::report) the losses of the response to `request`. Fails as
+    /// [`result`](Self::result), and a loss that is not accepted.
     pub fn result_told(
         &self,
         way: TextDirection,
@@ -257,10 +233,8 @@ impl Translator {
         self.report(method, peer, request, converted)
     }
 
-    /// Converts the result of the peer for a request of this endpoint. It is read even if it need not be converted.
-    ///
-    /// # Errors
-    /// As [`result_told`](Self::result_told).
+    /// Converts the result of the peer for a request of this endpoint. It is read even if it need not be converted. Fails as
+    /// [`result_told`](Self::result_told).
     pub fn answer_told(&self, method: &str, answer: &Json, peer: Revision) -> Conversion<Json> {
         if peer.same_types(self.app) {
             let subject = Subject::Method(method, Part::Result, Some(self.own));
@@ -269,10 +243,8 @@ impl Translator {
         self.result_told(TextDirection::In, method, answer, peer, None)
     }
 
-    /// Converts a value of a definition, such as the capabilities of a peer, without the policy for losses.
-    ///
-    /// # Errors
-    /// Returns an error for a value that is not valid.
+    /// Converts a value of a definition, such as the capabilities of a peer, without the policy for losses. Returns an error
+    /// for a value that is not valid.
     pub fn definition(
         &self,
         way: TextDirection,
@@ -289,13 +261,11 @@ impl Translator {
     }
 
     /// Converts the `Implementation` of a profile for a peer.
-    #[must_use]
     pub fn info_of(&self, profile: &Profile, peer: Revision) -> Option<Json> {
         self.part_of(profile, "Implementation", profile.info(), peer)
     }
 
     /// Converts the `ClientCapabilities` of a profile for a peer.
-    #[must_use]
     pub fn capabilities_of(&self, profile: &Profile, peer: Revision) -> Option<Json> {
         self.part_of(profile, "ClientCapabilities", profile.capabilities(), peer)
     }
@@ -311,10 +281,8 @@ impl Translator {
         Some(json)
     }
 
-    /// Returns the conversion of a request or a response, refused if it has a loss that is not accepted.
-    ///
-    /// # Errors
-    /// Returns that of the conversion, or an error for a loss that is not accepted.
+    /// Returns the conversion of a request or a response, refused if it has a loss that is not accepted. Returns that of the
+    /// conversion, or an error for a loss that is not accepted.
     pub fn checked<T>(&self, method: &str, converted: Conversion<T>) -> Conversion<T> {
         let least = self
             .rejected
@@ -329,9 +297,7 @@ impl Translator {
     }
 
     /// Calls the hook with the losses of a message, and returns its conversion, refused if it has a loss that is not accepted.
-    ///
-    /// # Errors
-    /// As [`checked`](Self::checked).
+    /// Fails as [`checked`](Self::checked).
     #[inline]
     pub fn report<T>(
         &self,
@@ -386,7 +352,6 @@ impl Translator {
         (self.on_loss).tell_losses(self.peer(), method, peer, request, losses);
     }
 
-    /// Returns the role of the peers.
     fn peer(&self) -> PeerRole {
         match self.own {
             Direction::ClientToServer => PeerRole::Server,
@@ -410,7 +375,6 @@ impl Translator {
     }
 
     /// Returns the context of a conversion.
-    #[must_use]
     pub fn context(&self, session: Option<&Arc<Session>>) -> Context {
         let context = Context::new(self.policy);
         match session {
@@ -420,10 +384,8 @@ impl Translator {
     }
 }
 
-/// Reads a part of a message of a revision as a conversion does, and mends its mistakes, which are among the losses.
-///
-/// # Errors
-/// Returns an error for a text that is not valid.
+/// Reads a part of a message of a revision as a conversion does, and mends its mistakes, which are among the losses. Returns an
+/// error for a text that is not valid.
 pub fn read_part(subject: Subject<'_>, of: Revision, text: &str) -> Conversion<Json> {
     let read = mcp_revisions_tables::values::convert(subject, of, of, text, Context::default());
     conversion(read.map_err(|failure| ConversionError::of_subject(subject, failure))?)

@@ -109,11 +109,4 @@ impl<R: Role> Connection<R> {
     }
 }
 
-impl<R: Role> fmt::Debug for Connection<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Connection")
-            .field("state", &self.state)
-            .field("outputs", &self.outputs)
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([R: Role] Connection<R>, "Connection", self, "state": self.state, "outputs": self.outputs);

@@ -127,6 +127,12 @@ impl<K: NumberedKey, V> Numbered<K, V> {
         entries.find(|(_, value)| is_it(value)).map(|(key, _)| *key)
     }
 
+    /// Returns all numbers whose values are looked for.
+    pub fn find_all(&self, mut is_it: impl FnMut(&V) -> bool) -> Vec<K> {
+        let entries = self.iter().filter(|(_, value)| is_it(value));
+        entries.map(|(key, _)| *key).collect()
+    }
+
     /// Returns the numbers.
     pub fn keys(&self) -> impl Iterator<Item = &K> {
         self.iter().map(|(key, _)| key)

@@ -45,7 +45,6 @@ impl<K: Ord, V> Sorted<K, V> {
         Some(self.0.remove(place).1)
     }
 
-    /// Returns the values.
     pub(crate) fn values(&self) -> impl Iterator<Item = &V> {
         self.0.iter().map(|(_, value)| value)
     }

@@ -26,13 +26,7 @@ struct SharedMemory {
     receivers: Receivers,
 }
 
-impl std::fmt::Debug for Memory {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Memory")
-            .field("bytes", &self.bytes())
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] Memory, "Memory", self, "bytes": self.bytes());
 
 #[derive(Default)]
 struct StoredSessions {

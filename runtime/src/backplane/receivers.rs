@@ -41,7 +41,6 @@ impl Receivers {
         address
     }
 
-    /// Removes one.
     pub(super) fn remove(&self, address: &str) {
         lock(&self.0).remove(address);
     }

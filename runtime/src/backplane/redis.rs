@@ -524,11 +524,4 @@ return redis.call('PUBLISH', ARGV[1] .. channel, ARGV[2])";
 /// A year: as long as a record is kept at most.
 const MAX_KEPT: u64 = 365 * 24 * 3600 * 1000;
 
-impl std::fmt::Debug for Redis {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Redis")
-            .field("prefix", &self.0.shared.prefix)
-            .field("is_available", &self.available().is_ok())
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] Redis, "Redis", self, "prefix": self.0.shared.prefix, "is_available": self.available().is_ok());

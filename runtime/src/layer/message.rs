@@ -2,7 +2,6 @@
 
 use std::any::Any;
 use std::borrow::{Borrow, Cow};
-use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use mcp_revisions_core::Revision;
@@ -208,15 +207,11 @@ impl LayerMessage {
     }
 }
 
-impl fmt::Debug for LayerMessage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LayerMessage")
-            .field("direction", &self.direction)
-            .field("method", &self.method)
-            .field("revision", &self.revision)
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] LayerMessage, "LayerMessage", self,
+    "direction": self.direction,
+    "method": self.method,
+    "revision": self.revision
+);
 
 /// The rest of the way of a message.
 #[derive(Clone)]

@@ -66,7 +66,6 @@ impl Fault {
         Self::new(offset, self.what())
     }
 
-    /// Returns whether an object was expected.
     pub(crate) fn expects_object(&self) -> bool {
         matches!(
             self.what(),

@@ -87,10 +87,8 @@ impl UnknownMembers for Framed {
 }
 
 impl Reader<'_> {
-    /// Checks the next value, which stays unread, if this reader checks values that are kept as text.
-    ///
-    /// # Errors
-    /// A value of which the schema says something else; `null` is the matter of the member.
+    /// Checks the next value, which stays unread, if this reader checks values that are kept as text. Fails for a value of
+    /// which the schema says something else; `null` is the matter of the member.
     #[doc(hidden)]
     pub fn framed(&mut self, frame: &'static Frame) -> Result<(), Fault> {
         let Some(met) = self.frames else {

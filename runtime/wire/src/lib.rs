@@ -70,6 +70,7 @@ pub mod args;
 mod bridge;
 mod cases;
 mod codec;
+mod debug;
 mod decide;
 pub mod envelope;
 mod error;

@@ -2,7 +2,6 @@
 
 use std::any::{Any, TypeId};
 use std::cell::Cell;
-use std::fmt;
 use std::mem;
 
 use crate::error::Error;
@@ -208,11 +207,7 @@ impl AnyValue {
     }
 }
 
-impl fmt::Debug for AnyValue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AnyValue").finish_non_exhaustive()
-    }
-}
+crate::debug_struct!([] AnyValue, "AnyValue", self);
 
 /// A type that reads and writes itself, and has a `TypeId`.
 trait Codec: Decode + Encode + Any {}

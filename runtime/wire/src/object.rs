@@ -72,7 +72,6 @@ impl Members {
         }
     }
 
-    /// Returns the name of the member `index`.
     pub(crate) fn member_name(&self, index: usize) -> &'static str {
         self.names.get(index).copied().unwrap_or_default()
     }

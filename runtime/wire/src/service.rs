@@ -137,10 +137,7 @@ impl<C: Caller + Send> Caller for &C {
     }
 }
 
-/// Makes a typed call.
-///
-/// # Errors
-/// Those of the caller, and a result that is not of the type.
+/// Makes a typed call. Fails with those of the caller, and a result that is not of the type.
 #[doc(hidden)]
 pub async fn call<C: Caller, R: Decode + Send>(
     to: &C,
@@ -154,10 +151,7 @@ pub async fn call<C: Caller, R: Decode + Send>(
     }
 }
 
-/// Answers a request by a typed handler.
-///
-/// # Errors
-/// Those of the handler, and params that are not of the type.
+/// Answers a request by a typed handler. Fails with those of the handler, and params that are not of the type.
 #[doc(hidden)]
 pub async fn answer<P, R, E, A>(params: &Json, handler: impl FnOnce(P) -> A) -> Result<Json, E>
 where
@@ -175,10 +169,7 @@ where
     Ok(Json::of(&result))
 }
 
-/// Hands a notification to a typed handler.
-///
-/// # Errors
-/// Params that are not of the type.
+/// Hands a notification to a typed handler. Fails for params that are not of the type.
 #[doc(hidden)]
 pub async fn hand_on<P, A>(params: &Json, handler: impl FnOnce(P) -> A) -> Result<(), Error>
 where

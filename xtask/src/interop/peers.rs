@@ -70,7 +70,6 @@ impl Mode {
     }
 }
 
-/// The tasks that a peer has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PeerTasks {
     /// Those of this revision, which it is tried with.
@@ -103,7 +102,6 @@ pub(super) struct InteropPeer {
 const LEGACY: &[&str] = &["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 const MODERN: &[&str] = &["2026-07-28"];
 
-/// All of them.
 pub(super) fn all() -> [InteropPeer; 7] {
     const BOTH: &[&str] = &["stdio", "http"];
     const ALL: &[&str] = &["stdio", "http", "sse"];

@@ -28,7 +28,6 @@ pub(super) struct Examples {
 }
 
 impl Examples {
-    /// Builds them.
     pub(super) fn build() -> anyhow::Result<Self> {
         let built = Built::of("--package mcp-revisions --examples")?;
         Ok(Self {

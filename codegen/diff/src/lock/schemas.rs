@@ -164,7 +164,6 @@ fn read(definitions: Map<String, Value>) -> Result<(Value, Graph), Error> {
     Ok((schema, graph))
 }
 
-/// The schema and the graph of a side.
 type SideSchema = Result<(Value, Graph), Error>;
 
 /// Makes a schema and its graph of each side, and a sentence for each schema that changed and cannot be judged: such a schema

@@ -183,7 +183,6 @@ fn line(head: Head, mut items: Vec<(ChangeLevel, BriefItem)>) -> BriefLine {
     }
 }
 
-/// Returns the items of a change, each with its heading.
 fn items(change: &ThemeChange<'_>, inputs: &SortedSet<&str>) -> Vec<(Head, BriefItem)> {
     let row = change.lead();
     let mut paths: Vec<&WirePath> = change.main().collect();

@@ -21,7 +21,6 @@ pub struct Example {
     pub(super) way: Option<StepDirection>,
     /// The sender of the method, where both sides may send it and the rule names neither.
     pub(super) sender: Option<MethodSender>,
-    /// The facts of the session.
     #[serde(default)]
     pub(super) session: SessionFacts,
     /// JSON of the source.

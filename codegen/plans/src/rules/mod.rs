@@ -413,7 +413,6 @@ impl PairRules {
 /// A decision about a place where there may be no need of one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Offer<'r> {
-    /// The rule.
     pub(super) rule: &'r PairRule,
     /// The action of the row.
     pub(super) action: &'r Action,

@@ -232,7 +232,6 @@ impl IssuerSignIn {
         parameters
     }
 
-    /// Returns the forecast of a sign-in.
     fn forecast(&self, kept: &StoredSignIn) -> Result<SignInForecast, AuthError> {
         if matches!(self.settings.grant, Grant::Code) {
             check_pkce(&self.settings, &self.found)?;

@@ -50,13 +50,7 @@ pub struct Clients {
     tokens: Option<PathBuf>,
 }
 
-impl std::fmt::Debug for Clients {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Clients")
-            .field("file", &self.file)
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] Clients, "Clients", self, "file": self.file);
 
 impl Clients {
     /// Reads the servers of a file as hosts write it: JSON with comments, or TOML if it ends in `.toml`. None is started.
@@ -147,25 +141,16 @@ impl Clients {
     /// Serves the entries of the file. A server whose entry is the same goes on.
     fn serve(&self) -> Result<(), Error> {
         let config = lock(&self.config);
-        let mut served = lock(&self.served);
         self.variables.replace(config.variables.clone());
-        served.retain(|entry| {
-            let stays = config.servers.contains(entry);
-            if !stays {
-                tokio::spawn(self.gateway.remove(&entry.name, GRACE));
-            }
-            stays
-        });
-        for entry in &config.servers {
-            if !served.contains(entry) {
-                self.gateway.insert(&entry.name, self.bridge(entry))?;
-                served.push(entry.clone());
-            }
-        }
+        let errors = config.serve(
+            &mut lock(&self.served),
+            |name| drop(tokio::spawn(self.gateway.remove(name, GRACE))),
+            |entry| self.gateway.insert(&entry.name, self.bridge(entry)),
+        );
         for note in &config.notes {
             info!("{}: {note}", self.file.display());
         }
-        Ok(())
+        errors.into_iter().next().map_or(Ok(()), Err)
     }
 
     fn bridge(&self, entry: &ServerEntry) -> Bridge {
@@ -201,10 +186,8 @@ impl Clients {
         for (name, value) in headers {
             http = http.with_header(name, value);
         }
-        if headers
-            .iter()
-            .any(|(name, _)| name.eq_ignore_ascii_case("authorization"))
-        {
+        let mut names = headers.iter().map(|(name, _)| name);
+        if names.any(|name| name.eq_ignore_ascii_case("authorization")) {
             return Ok(http);
         }
         let show = Arc::clone(&self.show);

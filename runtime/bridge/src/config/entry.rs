@@ -66,7 +66,6 @@ pub(super) struct EntryReader<'r> {
     pub(super) notes: Vec<String>,
 }
 
-/// The members of an entry.
 type EntryMembers = Map<Json>;
 
 impl<'r> EntryReader<'r> {

@@ -145,6 +145,33 @@ impl Config {
         Ok(config)
     }
 
+    /// Serves the entries in the place of those that are served: `remove` ends the server of an entry that is gone or another, by
+    /// its name, and `insert` begins one. Returns the errors of `insert`, whose entries are not served.
+    pub fn serve(
+        &self,
+        served: &mut Vec<ServerEntry>,
+        mut remove: impl FnMut(&str),
+        mut insert: impl FnMut(&ServerEntry) -> Result<(), Error>,
+    ) -> Vec<Error> {
+        served.retain(|entry| {
+            let stays = self.servers.contains(entry);
+            if !stays {
+                remove(&entry.name);
+            }
+            stays
+        });
+        let mut errors = Vec::new();
+        for entry in &self.servers {
+            if !served.contains(entry) {
+                match insert(entry) {
+                    Ok(()) => served.push(entry.clone()),
+                    Err(why) => errors.push(why),
+                }
+            }
+        }
+        errors
+    }
+
     /// Returns the mistakes of entries, by name.
     pub fn mistakes(&self) -> impl Iterator<Item = (&str, &str)> {
         self.servers.iter().filter_map(|it| match &it.target {

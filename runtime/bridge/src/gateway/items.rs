@@ -16,7 +16,6 @@ pub(super) fn list_of(method: &str) -> &'static str {
     }
 }
 
-/// Reads a member of an object as text.
 pub(super) fn text(object: &Map<Json>, member: &str) -> Option<String> {
     object.get(member)?.read().ok()
 }

@@ -15,7 +15,6 @@ use crate::stderr;
 /// Environment variable with the log level, for when no option gives one.
 const VARIABLE: &str = "MCP_REV_LOG";
 
-/// Level of the log.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LogLevelArgument(LevelFilter);
 

@@ -19,81 +19,27 @@ const BUCKETS: [f64; 14] = [
     0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0,
 ];
 
-/// The help texts of the metrics.
-const GAUGES: [(&str, &str); 6] = [
-    (
-        "mcp_bridge_servers",
-        "Connections to servers that are open, or processes of them.",
-    ),
-    (
-        "mcp_revisions_sessions",
-        "Sessions of clients that are open.",
-    ),
-    (
-        "mcp_revisions_suspended_requests",
-        "Requests that wait for the input of their client.",
-    ),
-    (
-        "mcp_revisions_request_bytes",
-        "Bytes of requests that are read or worked on.",
-    ),
-    (
-        "mcp_revisions_unread_bytes",
-        "Bytes of responses that clients have not read.",
-    ),
-    (
-        "mcp_revisions_backplane_available",
-        "Whether the backplane can be used, 1 or 0.",
-    ),
-];
-const COUNTERS: [(&str, &str); 9] = [
-    (
-        "mcp_bridge_server_failures_total",
-        "Servers that could not be started or reached.",
-    ),
-    (
-        "mcp_bridge_server_ends_total",
-        "Servers that ended by themselves.",
-    ),
-    (
-        "mcp_bridge_cache_hits_total",
-        "Requests answered by a result that its server lets clients share.",
-    ),
-    (
-        "mcp_revisions_losses_total",
-        "Losses of conversions, by rule and severity, at the end towards clients or servers.",
-    ),
-    (
-        "mcp_revisions_undelivered_total",
-        "Messages that were rejected or dropped, by rule.",
-    ),
-    (
-        "mcp_revisions_refusals_total",
-        "Requests that were refused before they were handled, by HTTP status.",
-    ),
-    (
-        "mcp_revisions_dropped_messages_total",
-        "Messages that a client or a handler had no room for.",
-    ),
-    (
-        "mcp_revisions_takeovers_total",
-        "Sessions that went on here after their replica was gone.",
-    ),
-    (
-        "mcp_revisions_backplane_failures_total",
-        "Times that the backplane was lost.",
-    ),
-];
-const DURATIONS: [(&str, &str); 2] = [
-    (
-        "mcp.server.operation.duration",
-        "Seconds from a request of a client to its response.",
-    ),
-    (
-        "mcp.client.operation.duration",
-        "Seconds from a request to a server to its response.",
-    ),
-];
+/// The metrics, each on a line with its help text, to which the registry adds a full stop.
+const GAUGES: &str = "\
+mcp_bridge_servers: Connections to servers that are open, or processes of them
+mcp_revisions_sessions: Sessions of clients that are open
+mcp_revisions_suspended_requests: Requests that wait for the input of their client
+mcp_revisions_request_bytes: Bytes of requests that are read or worked on
+mcp_revisions_unread_bytes: Bytes of responses that clients have not read
+mcp_revisions_backplane_available: Whether the backplane can be used, 1 or 0";
+const COUNTERS: &str = "\
+mcp_bridge_server_failures_total: Servers that could not be started or reached
+mcp_bridge_server_ends_total: Servers that ended by themselves
+mcp_bridge_cache_hits_total: Requests answered by a result that its server lets clients share
+mcp_revisions_losses_total: Losses of conversions, by rule and severity, at the end towards clients or servers
+mcp_revisions_undelivered_total: Messages that were rejected or dropped, by rule
+mcp_revisions_refusals_total: Requests that were refused before they were handled, by HTTP status
+mcp_revisions_dropped_messages_total: Messages that a client or a handler had no room for
+mcp_revisions_takeovers_total: Sessions that went on here after their replica was gone
+mcp_revisions_backplane_failures_total: Times that the backplane was lost";
+const DURATIONS: &str = "\
+mcp.server.operation.duration: Seconds from a request of a client to its response
+mcp.client.operation.duration: Seconds from a request to a server to its response";
 
 /// The labels of one series of a metric.
 type Labels = Vec<(String, String)>;
@@ -114,13 +60,13 @@ impl MetricsRegistry {
     /// Creates the metrics that the tables above list, without a series.
     fn new() -> Self {
         let mut metrics = Self::default();
-        for (name, meaning) in COUNTERS {
+        for (name, meaning) in rows(COUNTERS) {
             metrics.counter(name, meaning);
         }
-        for (name, meaning) in GAUGES {
+        for (name, meaning) in rows(GAUGES) {
             metrics.gauge(name, meaning);
         }
-        for (name, meaning) in DURATIONS {
+        for (name, meaning) in rows(DURATIONS) {
             metrics.duration(name, meaning);
         }
         metrics
@@ -134,7 +80,7 @@ impl MetricsRegistry {
         counters.entry(name.to_owned()).or_insert_with(|| {
             let family = Family::default();
             let stem = name.strip_suffix("_total").unwrap_or(name);
-            registry.register(stem, full_stop_apart(meaning), family.clone());
+            registry.register(stem, meaning, family.clone());
             family
         })
     }
@@ -146,7 +92,7 @@ impl MetricsRegistry {
         } = self;
         gauges.entry(name.to_owned()).or_insert_with(|| {
             let family = Family::default();
-            registry.register(name, full_stop_apart(meaning), family.clone());
+            registry.register(name, meaning, family.clone());
             family
         })
     }
@@ -162,7 +108,7 @@ impl MetricsRegistry {
             let family = Family::new_with_constructor((|| Histogram::new(BUCKETS)) as fn() -> _);
             registry.register_with_unit(
                 name.replace('.', "_"),
-                full_stop_apart(meaning),
+                meaning,
                 Unit::Seconds,
                 family.clone(),
             );
@@ -171,9 +117,9 @@ impl MetricsRegistry {
     }
 }
 
-/// Returns a help text without its full stop, which the registry adds.
-fn full_stop_apart(meaning: &str) -> &str {
-    meaning.strip_suffix('.').unwrap_or(meaning)
+/// Returns the names and the help texts of a table.
+fn rows(table: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    table.lines().filter_map(|row| row.split_once(": "))
 }
 
 /// Returns the labels of a series: letters, digits and `_` in their names.

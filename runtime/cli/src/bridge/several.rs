@@ -65,28 +65,26 @@ impl Several<'_> {
         }
         *lock(&self.files.wrong) = wrong;
         self.files.variables.replace(config.variables.clone());
-        let stays = |it: &ServerEntry| config.servers.contains(it);
-        for gone in self.entries.iter().filter(|it| !stays(it)) {
-            self.served.remove(&gone.name);
-        }
-        self.entries.retain(|it| stays(it));
-        let mut names = Vec::new();
-        for entry in &config.servers {
-            if !self.entries.contains(entry) {
+        let errors = config.serve(
+            &mut self.entries,
+            |name| self.served.remove(name),
+            |entry| {
                 let bridge = entry::bridge_of_file(entry, self.arguments, self.files);
-                if let Err(why) = self.served.insert(&entry.name, bridge) {
-                    error!("{file}: {why}");
-                    continue;
-                }
-                self.entries.push(entry.clone());
-            }
+                self.served.insert(&entry.name, bridge)
+            },
+        );
+        for why in errors {
+            error!("{file}: {why}");
+        }
+        let names = self.entries.iter().map(|entry| {
             let (name, written) = (excerpt(&entry.name, EXCERPT), Gateway::prefix(&entry.name));
-            names.push(if written == entry.name {
+            if written == entry.name {
                 name
             } else {
                 format!("{name} (as {written})")
-            });
-        }
+            }
+        });
+        let names: Vec<String> = names.collect();
         info!("{file}: {} servers: {}", names.len(), names.join(", "));
         Ok(())
     }

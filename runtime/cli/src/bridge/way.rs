@@ -10,7 +10,6 @@ use super::entry::{http, process};
 use super::log::LogFormat;
 use super::reach::{Reach, UpstreamArguments};
 
-/// The way to a server.
 pub(crate) enum ServerWay {
     Http(Box<Http>),
     Process(Box<dyn Fn() -> Child + Send + Sync>),

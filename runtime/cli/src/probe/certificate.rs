@@ -151,7 +151,6 @@ impl ServerCertVerifier for Looker {
 /// Seconds since 1970 of a time after every certificate: the year 9999.
 const FAR: u64 = 253_402_300_799;
 
-/// Returns the names of a certificate.
 fn names(end: &CertificateDer<'_>) -> String {
     let parsed = webpki::EndEntityCert::try_from(end);
     let all: Vec<String> = parsed.map_or(Vec::new(), |parsed| {

@@ -4,12 +4,10 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-/// The annotation.
 const ANNOTATION: &str = "x-mcp-header";
 /// The types of parameters that may have it.
 const TYPES: [&str; 3] = ["string", "integer", "boolean"];
 
-/// A parameter that is a header.
 pub(super) struct ParameterHeader {
     name: String,
     /// The names of the properties that lead to it.

@@ -46,7 +46,6 @@ impl AuthProvider for Inspector {
     }
 }
 
-/// Returns a forecast as lines.
 pub(crate) fn lines(forecast: &SignInForecast) -> Vec<String> {
     let resource = forecast.resource.as_deref();
     let scopes = forecast

@@ -48,7 +48,6 @@ pub(super) enum Stray {
 pub(super) struct OpenRequests {
     open: BTreeMap<RequestKey, OpenRequest>,
     answered: BTreeSet<RequestKey>,
-    /// The calls of each method.
     pub(super) calls: BTreeMap<RequestKey, MethodCalls>,
 }
 

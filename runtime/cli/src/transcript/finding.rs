@@ -5,9 +5,7 @@ use crate::report::{CheckResult, CheckVerdict};
 /// A finding at a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TranscriptFinding {
-    /// The line, from 1.
     pub(crate) line: usize,
-    /// The kind.
     pub(crate) fault: FindingKind,
     /// The place in the message.
     pub(crate) pointer: String,
@@ -17,7 +15,6 @@ pub(crate) struct TranscriptFinding {
     pub(crate) told: String,
 }
 
-/// The kind of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum FindingKind {
     /// The line is none of a transcript.

@@ -39,7 +39,6 @@ impl fmt::Display for Cost {
 /// The effects of one rule on recorded traffic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Effects {
-    /// The cost.
     pub(crate) cost: Cost,
     /// The number of occurrences.
     pub(crate) count: usize,
@@ -47,7 +46,6 @@ pub(crate) struct Effects {
     pub(crate) line: usize,
     /// The place.
     pub(crate) pointer: String,
-    /// The method.
     pub(crate) method: String,
 }
 
@@ -60,7 +58,6 @@ pub(crate) struct Other {
     pub(crate) losses: BTreeMap<(String, String), Effects>,
     /// The messages that would go through as they are, or come back so.
     pub(crate) whole: usize,
-    /// All of them.
     pub(crate) all: usize,
 }
 

@@ -10,10 +10,8 @@ pub(crate) struct TranscriptMessage {
     pub(crate) line: usize,
     /// The sender.
     pub(crate) direction: Direction,
-    /// The revision that it was read as.
     pub(crate) revision: Revision,
     /// Its method, or the one that it answers.
     pub(crate) method: Option<String>,
-    /// Its text.
     pub(crate) text: String,
 }

@@ -38,9 +38,7 @@ pub(crate) struct Talk {
     pub(crate) capabilities: Option<Json>,
     /// The client's name and version.
     pub(crate) client: Option<Json>,
-    /// The findings.
     pub(crate) findings: TranscriptFindings,
-    /// The notifications.
     pub(crate) notifications: BTreeMap<(Direction, String), usize>,
     /// Methods that the revision does not have.
     pub(crate) unknown: BTreeMap<(Direction, String), usize>,
@@ -375,7 +373,6 @@ impl Talk {
         None
     }
 
-    /// Returns the calls of each method.
     pub(crate) fn calls(&self) -> &BTreeMap<(Direction, String), MethodCalls> {
         &self.requests.calls
     }

@@ -37,10 +37,7 @@ impl Context {
         self.unless_emptied(name, value, before)
     }
 
-    /// Does the same as [`prune`](Self::prune), by a conversion that may stop.
-    ///
-    /// # Errors
-    /// As the conversion.
+    /// Does the same as [`prune`](Self::prune), by a conversion that may stop. Fails as the conversion.
     #[doc(hidden)]
     pub fn try_prune<A>(
         &mut self,
@@ -101,10 +98,7 @@ impl Context {
         converted
     }
 
-    /// Does the same as [`list`](Self::list), by a conversion that may stop.
-    ///
-    /// # Errors
-    /// As the conversion of an item.
+    /// Does the same as [`list`](Self::list), by a conversion that may stop. Fails as the conversion of an item.
     #[doc(hidden)]
     pub fn try_list<A, B>(
         &mut self,
@@ -118,10 +112,7 @@ impl Context {
         converted
     }
 
-    /// Does the same as [`items`](Self::items), by a conversion that may stop.
-    ///
-    /// # Errors
-    /// As the conversion of an item.
+    /// Does the same as [`items`](Self::items), by a conversion that may stop. Fails as the conversion of an item.
     #[doc(hidden)]
     pub fn try_items<A, B>(
         &mut self,
@@ -232,11 +223,8 @@ impl Context {
         [const { None }; N]
     }
 
-    /// Converts the list of a member without the items that are `lost_by` a rule, which are recorded. A list of such items
-    /// only is converted as it is: nothing of it would be left.
-    ///
-    /// # Errors
-    /// As the conversion of an item.
+    /// Converts the list of a member without the items that are `lost_by` a rule, which are recorded. A list of such items only
+    /// is converted as it is: nothing of it would be left. Fails as the conversion of an item.
     #[doc(hidden)]
     pub fn list_without<A: Encode + Send + Sync + 'static, B>(
         &mut self,
@@ -338,10 +326,7 @@ impl Context {
             .collect()
     }
 
-    /// Does the same as [`map`](Self::map), by a conversion that may stop.
-    ///
-    /// # Errors
-    /// As the conversion of a value.
+    /// Does the same as [`map`](Self::map), by a conversion that may stop. Fails as the conversion of a value.
     #[doc(hidden)]
     pub fn try_map<A, B>(
         &mut self,
@@ -357,10 +342,8 @@ impl Context {
         values.into_iter().map(each).collect()
     }
 
-    /// Returns all items of a list, if none of them stopped the conversion.
-    ///
-    /// # Errors
-    /// The stop of the first item that has one.
+    /// Returns all items of a list, if none of them stopped the conversion. The error is the stop of the first item that has
+    /// one.
     #[doc(hidden)]
     pub fn all<B>(items: Vec<Result<B, Stop>>) -> Result<Vec<B>, Stop> {
         items.into_iter().collect()

@@ -21,7 +21,6 @@ pub(super) struct Plan {
 pub(super) struct PlannedStep {
     /// Its name in losses.
     pub(super) name: &'static str,
-    /// Whether it is up.
     pub(super) up: bool,
     /// The method that only one of the two revisions has, or that means something else to the other.
     pub(super) method: Option<&'static MethodStep>,

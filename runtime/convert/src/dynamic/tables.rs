@@ -28,10 +28,8 @@ impl fmt::Debug for TypeStep {
 
 /// A conversion of a value whose type is only known at run time: a function, from one type to another.
 pub trait Convert: Sync {
-    /// Takes the value out, and converts it.
-    ///
-    /// # Errors
-    /// The [`Stop`] of the function, and a value of another type than the function takes: the tables are wrong.
+    /// Takes the value out, and converts it. The error is the [`Stop`] of the function, and a value of another type than the
+    /// function takes: the tables are wrong.
     fn convert(&self, value: &mut AnyValue, cx: &mut Context) -> Result<AnyValue, Stop>;
 }
 
@@ -77,10 +75,7 @@ impl<A: Decode + 'static, B: Decode + Encode + 'static> Convert for fn(A) -> B {
 }
 
 impl TypeStep {
-    /// Converts a value.
-    ///
-    /// # Errors
-    /// As the conversion.
+    /// Converts a value. Fails as the conversion.
     pub fn convert(&self, mut value: AnyValue, cx: &mut Context) -> Result<AnyValue, Stop> {
         match self.run {
             Some(run) => run.convert(&mut value, cx),

@@ -199,7 +199,6 @@ impl Connection<Client> {
         settled.map(|settled| Verdict(settled.revision))
     }
 
-    /// Tells the one answer to a request.
     pub(crate) fn tell_answer(&mut self, request: Waiting, answer: Answer) {
         self.tell(Event::Answered(Answered {
             token: request.token,

@@ -332,6 +332,13 @@ impl Connection<Client> {
         }
     }
 
+    /// Calls off the calls of the application that are looked for.
+    pub(crate) fn call_off_all(&mut self, is_it: impl FnMut(&Called) -> bool) {
+        for call in self.state.calls.find_all(is_it) {
+            self.call_off(call, None);
+        }
+    }
+
     /// Returns the request whose progress goes by this token.
     fn by_progress_token(&self, wanted: &Json) -> Option<Token> {
         let mut pending = self.state.pending.values();

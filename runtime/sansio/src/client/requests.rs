@@ -36,7 +36,6 @@ pub(crate) struct Waiting {
     pub(crate) rounds: u32,
     /// Set if the tools were listed again for it.
     pub(crate) has_relisted: bool,
-    /// Its stage as a task.
     pub(crate) task: TaskStage,
     /// Its losses on the way, once it is sent.
     pub(crate) losses: Vec<Loss>,

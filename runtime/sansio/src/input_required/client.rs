@@ -316,11 +316,7 @@ impl Connection<Client> {
 
     /// Rounds that the application has not answered in time.
     pub(crate) fn late_rounds(&mut self, now: Duration) {
-        let late: Vec<u64> = (self.state.rounds.open.iter())
-            .filter(|(_, round)| round.until <= now)
-            .map(|(key, _)| *key)
-            .collect();
-        for key in late {
+        for key in (self.state.rounds.open).find_all(|round| round.until <= now) {
             let Some(ClientRound { request, .. }) = self.state.rounds.open.remove(&key) else {
                 continue;
             };
@@ -331,17 +327,9 @@ impl Connection<Client> {
 
     /// Calls off the requests of a round, which need not be answered any more.
     fn call_off_round(&mut self, round: u64) {
-        let is_it = |called: &Called| matches!(called, Called::Question { round: one, .. } if *one == round);
-        let calls: Vec<Token> = self
-            .state
-            .calls
-            .iter()
-            .filter(|(_, called)| is_it(called))
-            .map(|(token, _)| *token)
-            .collect();
-        for token in calls {
-            self.call_off(token, None);
-        }
+        self.call_off_all(
+            |called| matches!(called, Called::Question { round: one, .. } if *one == round),
+        );
     }
 
     /// Takes out the call of a token.

@@ -218,11 +218,9 @@ impl Server {
     /// Accepts requests and notifications of methods that no revision has (extensions, a vendor's own), or that are missing
     /// in the one revision which client and application both speak. They come as [`Event::CustomRequest`] and [`Event::CustomNotification`], may be sent like any other, and nothing of them is
     /// converted.
-    pub fn with_other_methods(self) -> Self {
-        Self {
-            takes_others: true,
-            ..self
-        }
+    pub fn with_other_methods(mut self) -> Self {
+        self.takes_others = true;
+        self
     }
 
     /// Returns whether messages of a method pass between the application and a client of this revision as they are.
@@ -276,12 +274,4 @@ impl Server {
     }
 }
 
-impl std::fmt::Debug for Server {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Server")
-            .field("app", &self.app())
-            .field("served", &self.served)
-            .field("limits", &self.limits)
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] Server, "Server", self, "app": self.app(), "served": self.served, "limits": self.limits);

@@ -84,17 +84,12 @@ impl ServerState {
                 || pending.is_adapted
                 || pending.method == methods::SUBSCRIPTIONS_LISTEN
         };
-        let pending = self.pending.iter().filter(|(_, pending)| waits(pending));
-        pending.map(|(token, _)| *token).collect()
+        self.pending.find_all(|pending| waits(pending))
     }
 
     /// Returns the unanswered requests that are not suspended.
     pub(super) fn waiting(&self) -> Vec<Token> {
-        let waiting = self
-            .pending
-            .iter()
-            .filter(|(_, pending)| !pending.is_suspended);
-        waiting.map(|(token, _)| *token).collect()
+        self.pending.find_all(|pending| !pending.is_suspended)
     }
 
     /// Returns the streams that clients of the per-request lifecycle have opened.
@@ -102,10 +97,7 @@ impl ServerState {
         if self.waiting_streams == 0 {
             return Vec::new();
         }
-        let pending = self.pending.iter();
-        let streams =
-            pending.filter(|(_, pending)| pending.method == methods::SUBSCRIPTIONS_LISTEN);
-        streams.map(|(token, _)| *token).collect()
+        (self.pending).find_all(|pending| pending.method == methods::SUBSCRIPTIONS_LISTEN)
     }
 
     /// Frees the memory of empty maps, which keep the capacity that they once had.

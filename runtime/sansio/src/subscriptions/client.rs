@@ -264,9 +264,8 @@ impl Connection<Client> {
     /// Returns the streams of a per-request application that want a notification of an older server.
     pub(crate) fn streams_for(&self, method: &str, params: &Json) -> Vec<Token> {
         let uri = uri_of(Some(params));
-        let wants = |stream: &ListenStream| stream.filter.wants(method, uri.as_deref());
-        let streams = (self.state.changes.streams.iter()).filter(|(_, stream)| wants(stream));
-        streams.map(|(token, _)| *token).collect()
+        let streams = &self.state.changes.streams;
+        streams.find_all(|stream| stream.filter.wants(method, uri.as_deref()))
     }
 
     fn subscribe(&mut self, request: Waiting) {

@@ -16,7 +16,7 @@ use super::form::{
 pub(crate) use super::form::{revisions_with_extension, with_extension, without_extension};
 use crate::client::Client;
 use crate::client::peer::named;
-use crate::client::requests::{Called, Look, RequestPurpose, TaskStage, Waiting};
+use crate::client::requests::{Called, Look, PendingRequest, RequestPurpose, TaskStage, Waiting};
 use crate::client::stamp::{Claim, may_name, stamped};
 use crate::errors;
 use crate::json::{declares, object, with_members};
@@ -328,11 +328,7 @@ impl Connection<Client> {
         }
         let id = task.read_member::<String>(TASK_ID);
         let is_it = |poll: &Poll| poll.form == Form::Extension && id.as_ref() == Some(&poll.id);
-        let open = self.state.polls.open.iter();
-        let told: Vec<Token> = open
-            .filter(|(_, poll)| is_it(poll))
-            .map(|(token, _)| *token)
-            .collect();
+        let told = self.state.polls.open.find_all(is_it);
         for token in &told {
             let looks = (self.state.polls.open.get(token)).is_some_and(|poll| poll.at.is_none());
             self.looked_at_task(*token, Look::Status, Ok(task.clone()), now);
@@ -487,25 +483,13 @@ impl Connection<Client> {
     /// Takes out a call; what is on its way for it is for nothing.
     fn end_task(&mut self, token: Token) -> Option<Waiting> {
         let poll = self.state.polls.open.remove(&token)?;
-        let is_look = |purpose: &RequestPurpose| matches!(purpose, RequestPurpose::Task { token: one, .. } if *one == token);
-        let looks = self.state.pending.iter();
-        let looks: Vec<i64> = looks
-            .filter(|(_, pending)| is_look(&pending.purpose))
-            .map(|(id, _)| *id)
-            .collect();
-        for id in looks {
+        let is_look = |pending: &PendingRequest| matches!(pending.purpose, RequestPurpose::Task { token: one, .. } if one == token);
+        for id in self.state.pending.find_all(is_look) {
             self.withdraw(id, None);
         }
-        let is_asked =
-            |called: &Called| matches!(called, Called::TaskQuestion { task, .. } if *task == token);
-        let calls = self.state.calls.iter();
-        let calls: Vec<Token> = calls
-            .filter(|(_, called)| is_asked(called))
-            .map(|(call, _)| *call)
-            .collect();
-        for call in calls {
-            self.call_off(call, None);
-        }
+        self.call_off_all(
+            |called| matches!(called, Called::TaskQuestion { task, .. } if *task == token),
+        );
         Some(poll.request)
     }
 

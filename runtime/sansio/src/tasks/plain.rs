@@ -5,7 +5,6 @@ use mcp_wire::{Direction, Json, MethodKind};
 
 use crate::json::with_members;
 
-/// Returns whether a revision has tasks in its core.
 pub(crate) fn has_core_tasks(revision: Revision) -> bool {
     let (sender, kind) = (Direction::ClientToServer, MethodKind::Request);
     find_method(revision, methods::TASKS_RESULT, sender, kind).is_some()

@@ -1,4 +1,5 @@
-//! A server that runs no tasks: none of its calls becomes one, and a request about one is that of no method.
+//! A server that runs no tasks: none of its calls becomes one, and a request about one is that of no method. Each function does what its
+//! namesake in `server` does where there is no task.
 
 use mcp_revisions_core::Revision;
 use mcp_wire::{Json, Peeked};
@@ -12,11 +13,9 @@ pub use {NoTaskStore as TaskStore, NoTasks as MemoryTasks};
 
 /// The tasks that a server runs, and a call that may become one: there are none.
 pub(crate) mod served {
-    /// The tasks that a server runs: none.
     #[derive(Debug, Clone, Default)]
     pub(crate) struct ServedTasks {}
 
-    /// The task that the client of a call takes in the place of its result: no client is given one.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub(crate) enum TaskWanted {}
 }
@@ -33,25 +32,21 @@ pub struct NoTasks {}
 impl NoTaskStore for NoTasks {}
 
 impl Server {
-    /// Returns whether the runtime makes tasks of calls.
     pub(crate) fn runs_tasks(&self) -> bool {
         let ServedTasks {} = self.tasks;
         false
     }
 
-    /// Returns whether the runtime makes tasks of the calls of a client of this revision.
     pub(crate) fn runs_tasks_for(&self, _peer: Revision) -> bool {
         false
     }
 
-    /// Returns the tools of a `tools/list` as they are.
     pub(crate) fn with_task_support(&self, result: Json, _peer: Revision) -> Json {
         result
     }
 }
 
 impl Connection<Server> {
-    /// Returns `None`: no request about tasks is handed on as it is.
     pub(crate) fn task_request(
         &self,
         _message: &Peeked<'_>,
@@ -60,7 +55,6 @@ impl Connection<Server> {
         None
     }
 
-    /// Returns nothing: a stream tells of no tasks.
     pub(crate) fn tasks_followed(
         &self,
         _message: &Peeked<'_>,
@@ -71,7 +65,6 @@ impl Connection<Server> {
         Ok(Vec::new())
     }
 
-    /// Returns `None`: a call becomes no task.
     pub(crate) fn task_wanted(
         &self,
         _message: &Peeked<'_>,
@@ -83,12 +76,10 @@ impl Connection<Server> {
     }
 }
 
-/// Returns the params of an acknowledgement as they are.
 pub(crate) fn with_task_ids(params: &Json, _ids: &[String]) -> Json {
     params.clone()
 }
 
-/// Returns the filter of a stream as it is.
 pub(crate) fn without_task_ids(wanted: &Json) -> Json {
     wanted.clone()
 }

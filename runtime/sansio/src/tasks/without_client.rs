@@ -1,4 +1,5 @@
-//! A client that takes no tasks: none of its calls becomes one, and no server is asked for one.
+//! A client that takes no tasks: none of its calls becomes one, and no server is asked for one. Each function does what its namesake in
+//! `client` does where there is no task.
 
 use std::time::Duration;
 
@@ -18,7 +19,6 @@ pub(crate) struct Polls {}
 pub(crate) enum GivenTask {}
 
 impl Polls {
-    /// Returns `None`: no task is looked at.
     pub(crate) fn deadline(&self) -> Option<Duration> {
         None
     }
@@ -27,24 +27,20 @@ impl Polls {
         0
     }
 
-    /// Returns `None`: a message is of no task.
     pub(crate) fn by_related_task(&self, _params: Option<&Json>) -> Option<Token> {
         None
     }
 
-    /// Returns `None`: a progress token is of no task.
     pub(crate) fn by_progress_token(&self, _token: &Json) -> Option<Token> {
         None
     }
 }
 
 impl Connection<Client> {
-    /// Returns the claim as it is: no client takes a task.
     pub(crate) fn claim_of_task(&self, claim: Option<Claim>) -> Option<Claim> {
         claim
     }
 
-    /// Returns `None`: the server was asked for no task.
     pub(crate) fn task_given(
         &self,
         _request: &Waiting,
@@ -54,7 +50,6 @@ impl Connection<Client> {
         None
     }
 
-    /// Answers a request for the result of a task: it cannot be had.
     pub(crate) fn resume_task(&mut self, request: Waiting, _id: String, _revision: Revision) {
         let why =
             "the client takes no tasks: it is built without the feature `ext-tasks`".to_owned();
@@ -64,7 +59,6 @@ impl Connection<Client> {
         );
     }
 
-    /// Returns false: the application looks after no task.
     pub(crate) fn hands_on_kind(
         &self,
         _kind: &str,
@@ -74,7 +68,6 @@ impl Connection<Client> {
         false
     }
 
-    /// Looks after no task.
     pub(crate) fn take_task(
         &mut self,
         _request: Waiting,
@@ -85,10 +78,8 @@ impl Connection<Client> {
         match task {}
     }
 
-    /// Looks at no task.
     pub(crate) fn look_at_tasks(&mut self, _now: Duration) {}
 
-    /// Takes no answer about a task.
     pub(crate) fn looked_at_task(
         &mut self,
         _token: Token,
@@ -98,12 +89,10 @@ impl Connection<Client> {
     ) {
     }
 
-    /// Returns false: a notification is of no call's task.
     pub(crate) fn told_of_task(&mut self, _method: &str, _task: &Json, _now: Duration) -> bool {
         false
     }
 
-    /// Takes no failure of a request about a task.
     pub(crate) fn not_looked_at_task(
         &mut self,
         _token: Token,
@@ -113,7 +102,6 @@ impl Connection<Client> {
     ) {
     }
 
-    /// Returns that no task waits for an answer.
     pub(crate) fn answer_task(
         &mut self,
         _token: Token,
@@ -123,20 +111,16 @@ impl Connection<Client> {
         Fate::Unknown
     }
 
-    /// Gives up no task.
     pub(crate) fn give_up_task(&mut self, _token: Token, _answer: Answer) {}
 
-    /// Returns false: a call has no task.
     pub(crate) fn has_task(&self, _token: Token) -> bool {
         false
     }
 
-    /// Takes out no call.
     pub(crate) fn end_tasks(&mut self) -> Vec<Waiting> {
         Vec::new()
     }
 
-    /// Returns false: a refused call is not made again as a task.
     pub(crate) fn asks_for_task(
         &self,
         _request: &Waiting,
@@ -146,15 +130,12 @@ impl Connection<Client> {
         false
     }
 
-    /// Returns false: a call asks for no task.
     pub(crate) fn prefers_task(&self, _request: &Waiting, _revision: Revision) -> bool {
         false
     }
 
-    /// Learns nothing about the tasks of tools.
     pub(crate) fn learn_task_tools(&mut self, _result: &Json, _revision: Revision) {}
 
-    /// Returns the params of a call as they are.
     pub(crate) fn with_task(
         _request: &Waiting,
         params: Option<Json>,
@@ -164,22 +145,18 @@ impl Connection<Client> {
     }
 }
 
-/// Returns false: a method is none of the extension.
 pub(crate) fn is_of_extension(_app: Revision, _method: &str) -> bool {
     false
 }
 
-/// Returns capabilities as they are.
 pub(crate) fn with_extension(capabilities: &Json) -> Json {
     capabilities.clone()
 }
 
-/// Returns capabilities as they are.
 pub(crate) fn without_extension(capabilities: &Json) -> Json {
     capabilities.clone()
 }
 
-/// Returns no revision: none is looked at for the messages of the extension.
 pub(crate) fn revisions_with_extension() -> RevisionSet {
     RevisionSet::none()
 }

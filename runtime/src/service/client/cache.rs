@@ -40,7 +40,6 @@ pub struct CacheKey {
 
 impl CacheKey {
     /// Returns the key of a request whose result may be kept; `None` if it may not.
-    #[must_use]
     pub fn of(revision: Revision, method: &str, params: &Json) -> Option<Self> {
         let method = METHODS.into_iter().find(|it| *it == method)?;
         if OWN.iter().any(|name| params.get(name).is_some()) {
@@ -87,17 +86,10 @@ struct CacheState {
     changes: u64,
 }
 
-impl std::fmt::Debug for Cache {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Cache")
-            .field("results", &self.state().kept.len())
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] Cache, "Cache", self, "results": self.state().kept.len());
 
 impl Cache {
     /// Creates a cache of so many bytes of results.
-    #[must_use]
     pub fn new(room: usize) -> Self {
         Self {
             room,
@@ -105,10 +97,8 @@ impl Cache {
         }
     }
 
-    /// Returns a result that is kept for these users, with the rest of its time.
-    ///
-    /// # Errors
-    /// Returns the count of changes if there is none, for [`keep`](Self::keep).
+    /// Returns a result that is kept for these users, with the rest of its time. Returns the count of changes if there is none,
+    /// for [`keep`](Self::keep).
     pub fn get(&self, key: &CacheKey, users: CacheUsers) -> Result<Json, u64> {
         let mut state = self.state();
         let now = Instant::now();

@@ -187,11 +187,7 @@ impl<App> Clone for Client<App> {
     }
 }
 
-impl<App> std::fmt::Debug for Client<App> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Client").finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([App] Client<App>, "Client", self);
 
 impl Client<Latest> {
     /// Starts a client of the latest release, described by an `Implementation` of it; name the server to connect to next.
@@ -533,11 +529,7 @@ impl<App> ClientContext<App> {
     }
 }
 
-impl<App> std::fmt::Debug for ClientContext<App> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ClientContext").finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([App] ClientContext<App>, "ClientContext", self);
 
 impl<App: Spoken> Context for ClientContext<App> {
     type Error = Error;

@@ -200,11 +200,7 @@ impl Receiver for OtherReplicas {
     fn emptied(&self) {}
 }
 
-impl std::fmt::Debug for OtherReplicas {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Others").finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] OtherReplicas, "Others", self);
 
 impl Router {
     /// Sends notifications of these changes to subscribed clients: of lists, and of resources.

@@ -342,15 +342,11 @@ impl Router {
     }
 }
 
-impl std::fmt::Debug for Router {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Router")
-            .field("tools", &self.tools.by_name.keys())
-            .field("resources", &self.resources.by_name.keys())
-            .field("prompts", &self.prompts.by_name.keys())
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] Router, "Router", self,
+    "tools": self.tools.by_name.keys(),
+    "resources": self.resources.by_name.keys(),
+    "prompts": self.prompts.by_name.keys()
+);
 
 impl mcp::ServerHandlers<RequestContext<Latest>> for Router {
     async fn list_tools(

@@ -111,7 +111,6 @@ impl<'de> MapAccess<'de> for TextEntries<'_> {
     }
 }
 
-/// One text.
 struct TextValue<'a>(&'a str);
 
 /// Reads a text as a value that has a text of its own.

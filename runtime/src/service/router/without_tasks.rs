@@ -21,7 +21,6 @@ pub(super) fn of(_tools: &[Tool]) -> Option<AsTask> {
     None
 }
 
-/// Returns the server as it is.
 pub(super) fn with(server: McpServer<Latest>, _tasks: Option<AsTask>) -> McpServer<Latest> {
     server
 }

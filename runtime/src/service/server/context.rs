@@ -61,13 +61,7 @@ impl<App> Clone for RequestContext<App> {
     }
 }
 
-impl<App> std::fmt::Debug for RequestContext<App> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("RequestContext")
-            .field("revision", &self.facts.revision)
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([App] RequestContext<App>, "RequestContext", self, "revision": self.facts.revision);
 
 impl<App> RequestContext<App> {
     fn of(facts: CallFacts) -> Self {
@@ -138,11 +132,9 @@ impl<App> RequestContext<App> {
     }
 
     /// Returns the context with what the functions of a router share.
-    pub(in crate::service) fn with_states(self, states: &Arc<States>) -> Self {
-        Self {
-            states: Some(Arc::clone(states)),
-            ..self
-        }
+    pub(in crate::service) fn with_states(mut self, states: &Arc<States>) -> Self {
+        self.states = Some(Arc::clone(states));
+        self
     }
 
     /// Returns the state of this type; `None` if the router was given none.

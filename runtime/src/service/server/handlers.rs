@@ -209,8 +209,4 @@ impl<App: Spoken> Handler for TypedHandlers<App> {
     }
 }
 
-impl<App> std::fmt::Debug for TypedHandlers<App> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Typed").finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([App] TypedHandlers<App>, "Typed", self);

@@ -142,14 +142,7 @@ impl<App: Spoken> Server<App> {
     }
 }
 
-impl<App> std::fmt::Debug for Server<App> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Server")
-            .field("info", &self.info)
-            .field("served", &self.served)
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([App] Server<App>, "Server", self, "info": self.info, "served": self.served);
 
 /// Why a server cannot be created from its handlers.
 #[derive(Debug, thiserror::Error)]
@@ -346,8 +339,4 @@ impl<App: Spoken> McpServer<App> {
     }
 }
 
-impl<App> std::fmt::Debug for McpServer<App> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("McpServer").finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([App] McpServer<App>, "McpServer", self);

@@ -146,7 +146,6 @@ pub(super) fn record_error(span: &Span, error: &ErrorObject) {
     );
 }
 
-/// Returns the span of a call.
 pub(super) fn span<M: AsRef<str>>(call: &IncomingRequest<M>, peer: &Peer) -> Span {
     OPENING.with_borrow_mut(|opening| *opening = Some(peer.clone()));
     let called = call.method.as_ref();

@@ -8,17 +8,14 @@ use crate::serve::Peer;
 /// The span of a call: none.
 pub(super) struct NoSpan {}
 
-/// Returns the hook as it is.
 pub(super) fn quiet(hook: impl Fn(&MessageLosses<'_>)) -> impl Fn(&MessageLosses<'_>) {
     hook
 }
 
-/// Returns no span.
 pub(super) fn span<M>(_: &IncomingRequest<M>, _: &Peer) -> NoSpan {
     NoSpan {}
 }
 
-/// Returns the future of a handler as it is.
 pub(super) fn within<F: Future>(_: &NoSpan, handler: F) -> F {
     handler
 }

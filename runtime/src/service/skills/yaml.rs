@@ -118,7 +118,6 @@ fn plain(text: &str) -> Result<Value, String> {
     Ok(value)
 }
 
-/// Returns the number that a text is.
 fn number(text: &str) -> Option<Number> {
     let radix = |prefix: &str, radix: u32| {
         let digits = text.strip_prefix(prefix)?;

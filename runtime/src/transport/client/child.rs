@@ -152,13 +152,7 @@ impl Child {
     }
 }
 
-impl std::fmt::Debug for Child {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Child")
-            .field("command", &self.command)
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] Child, "Child", self, "command": self.command);
 
 /// A process that was started, and on Unix leads a process group.
 ///

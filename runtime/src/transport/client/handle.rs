@@ -15,7 +15,6 @@ use mcp_revisions_sansio::client::{
 /// Maximum number of bytes of notifications that wait for the reader of a request.
 const REPLY_BYTES: usize = 1 << 20;
 
-/// A command of a handle.
 pub(super) enum HandleCommand<C> {
     Ask(OutgoingRequest, Box<OpenCall<C>>),
     Cancel(u64),
@@ -306,8 +305,4 @@ impl<C> WeakHandle<C> {
     }
 }
 
-impl<C> std::fmt::Debug for HandleCommand<C> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Command").finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([C] HandleCommand<C>, "Command", self);

@@ -150,18 +150,11 @@ impl Transport {
         self.running.exit()
     }
 
-    /// Ends it, and waits until it has ended.
-    ///
-    /// # Errors
-    /// A process that did not end by itself, and was killed.
+    /// Ends it, and waits until it has ended. Fails for a process that did not end by itself, and was killed.
     #[doc(hidden)]
     pub fn end(self) -> Boxed<'static, std::io::Result<()>> {
         self.running.end()
     }
 }
 
-impl std::fmt::Debug for Transport {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Transport").finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] Transport, "Transport", self);

@@ -45,10 +45,8 @@ impl Options {
         served.is_some_and(|served| served.ends_with(path))
     }
 
-    /// Checks whether the origin and the host that a request names are allowed.
-    ///
-    /// # Errors
-    /// Returns the reason, for people, if they are not.
+    /// Checks whether the origin and the host that a request names are allowed. Returns the reason, for people, if they are
+    /// not.
     #[doc(hidden)]
     pub fn admits(&self, head: &::http::request::Parts) -> Result<(), String> {
         for origin in head.headers.get_all(ORIGIN) {

@@ -85,7 +85,6 @@ impl ConnectionTable {
 }
 
 impl Connections {
-    /// Adds a connection.
     pub(super) fn open(self: &Arc<Self>, owner: Owner, room: ConnectionRoom) -> OpenConnection {
         let evicted = Arc::new(Notify::new());
         let mut table = lock(&self.table);

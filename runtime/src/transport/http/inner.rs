@@ -9,7 +9,7 @@ use mcp_revisions_core::{ProtocolRule, Revision};
 use mcp_wire::{RawId, peek};
 
 use super::answers::{HttpResult, refusal, refused};
-use super::counters::{Counters, CountingHandler};
+use super::counters::Counters;
 use super::replica::exchange::Replica;
 use super::stage::{Stage, Stages};
 use super::tools::CallerTools;
@@ -39,7 +39,6 @@ pub(super) struct ServiceShared {
     pub(super) unread: Arc<Budget>,
     pub(super) tools: CallerTools,
     pub(super) handler: Arc<dyn AnyHandler>,
-    counted: Arc<CountingHandler>,
     sessions: Mutex<Sessions<Arc<ServerDriver>>>,
     by_ticket: Arc<ByTicket>,
     /// Those in which clients of the per-request lifecycle listen.
@@ -105,11 +104,9 @@ impl ServiceShared {
             let own = || Budgets::new(&options, of_replica.limits());
             let shared = options.budgets.as_deref();
             let budgets = shared.map_or_else(own, |it| it.get_or_init(own).clone());
-            let counted =
-                CountingHandler::new(observe::metrics::server::observed(Arc::new(handler), "tcp"));
-            let losses = Arc::clone(&counted);
-            let (server, start) =
-                started(with_loss_counter(of_replica, move |lost| losses.lost(lost)));
+            let handler = observe::metrics::server::observed(Arc::new(handler), "tcp");
+            let counted = with_loss_counter(of_replica, observe::metrics::server::lost);
+            let (server, start) = started(counted);
             let replicas = Replicas {
                 backplane: Arc::clone(&backplane),
                 address: Arc::clone(&address),
@@ -121,12 +118,7 @@ impl ServiceShared {
                 unread: budgets.unread,
                 sessions: Mutex::new(Sessions::new(server.limits())),
                 by_ticket: Arc::new(ByTicket::new(replicas.clone())),
-                handler: with_tasks(
-                    Arc::<CountingHandler>::clone(&counted),
-                    &server,
-                    Some(replicas),
-                ),
-                counted,
+                handler: with_tasks(handler, &server, Some(replicas)),
                 start,
                 tools: CallerTools::default(),
                 options,
@@ -143,8 +135,6 @@ impl ServiceShared {
     /// Returns the counters of the service.
     pub(super) fn counters(&self) -> Counters {
         Counters {
-            requests: lock(&self.counted.requests).clone(),
-            losses: lock(&self.counted.losses).clone(),
             sessions: lock(&self.sessions).len(),
             suspended_requests: self.suspensions.amount(),
             request_bytes: self.requests.amount(),

@@ -97,113 +97,17 @@ fn serve_ours(
     grace: Duration,
 ) -> Boxed<'static, ()> {
     boxed(async move {
-        let options = service.options().clone();
-        serve_each(
-            listener,
-            &options,
-            service.clone(),
-            &service,
-            stopped,
-            grace,
-        )
-        .await;
+        serve_layered(listener, service.clone(), &service, stopped, grace).await;
     })
 }
 
 /// Serves layers around a service on a listener as [`serve_until`] serves the service, which is drained as it is there: an
-/// `axum::Router` with the service in it, whose middleware adds a [`Principal`](super::Principal).
+/// `axum::Router` with the service in it, whose middleware adds a [`Principal`](super::Principal). Requests have the
+/// [`PeerAddress`](super::PeerAddress) and the [`PeerConnection`](super::PeerConnection) of their connection. With [`Options`] to
+/// drain, it serves any service, which refuses calls itself once `stop` is over.
 /// Dropping the future closes all connections at once.
 pub async fn serve_layered<S, B>(
     listener: TcpListener,
-    layers: S,
-    service: &impl Drain,
-    stop: impl Future<Output = ()>,
-    grace: Duration,
-) where
-    S: tower_service::Service<Request<Incoming>, Response = Response<B>> + Clone + Send + 'static,
-    S::Future: Send,
-    S::Error: Into<BoxError>,
-    B: http_body::Body + Send + 'static,
-    B::Data: Send,
-    B::Error: Into<BoxError>,
-{
-    let options = service.options().clone();
-    serve_each(listener, &options, layers, service, stop, grace).await;
-}
-
-/// Serves any service on a listener, with the limits of `options` for connections; requests have the
-/// [`PeerAddress`](super::PeerAddress) and the [`PeerConnection`](super::PeerConnection) of their connection. The service refuses
-/// calls itself once `stop` is over; requests that come before that are waited for. Connections that are open after `grace` are
-/// closed.
-/// Dropping the future closes all connections at once.
-///
-/// A [`Service`] in it is not drained: use [`serve_layered`] for that.
-pub async fn serve_service<S, B>(
-    listener: TcpListener,
-    options: &Options,
-    service: S,
-    stop: impl Future<Output = ()>,
-    grace: Duration,
-) where
-    S: tower_service::Service<Request<Incoming>, Response = Response<B>> + Clone + Send + 'static,
-    S::Future: Send,
-    S::Error: Into<BoxError>,
-    B: http_body::Body + Send + 'static,
-    B::Data: Send,
-    B::Error: Into<BoxError>,
-{
-    let undrained = Undrained(options);
-    serve_each(listener, options, service, &undrained, stop, grace).await;
-}
-
-/// A service that ends in steps, so that no call is cut: [`Service`] is one.
-pub trait Drain: Sync {
-    /// Returns the options of the service.
-    fn options(&self) -> &Options;
-
-    /// Tells balancers to send calls elsewhere, and serves them as before.
-    fn lame_duck(&self);
-
-    /// Refuses new calls.
-    fn close(&self);
-
-    /// Waits until no call is open.
-    fn drained(&self) -> Boxed<'_, ()>;
-
-    /// Ends the calls that are open with an error, and waits until the errors are on their way.
-    fn leave(&self) -> Boxed<'_, ()>;
-}
-
-/// A service of which nothing is known but its options.
-struct Undrained<'o>(&'o Options);
-
-impl Drain for Undrained<'_> {
-    fn options(&self) -> &Options {
-        self.0
-    }
-
-    fn lame_duck(&self) {}
-
-    fn close(&self) {}
-
-    fn drained(&self) -> Boxed<'_, ()> {
-        boxed(std::future::ready(()))
-    }
-
-    fn leave(&self) -> Boxed<'_, ()> {
-        boxed(std::future::ready(()))
-    }
-}
-
-/// Time that connections stay open after the last one was accepted.
-const LINGER: Duration = Duration::from_millis(250);
-
-/// Maximum time to send the errors of calls that are not done.
-const LAST_WORD: Duration = Duration::from_secs(2);
-
-async fn serve_each<S, B>(
-    listener: TcpListener,
-    options: &Options,
     service: S,
     drain: &impl Drain,
     stop: impl Future<Output = ()>,
@@ -216,6 +120,7 @@ async fn serve_each<S, B>(
     B::Data: Send,
     B::Error: Into<BoxError>,
 {
+    let options = drain.options();
     let all = options.connections;
     let per_address = options.connections_per_address.unwrap_or(all.div_ceil(4));
     let room = Arc::new(Semaphore::new(all));
@@ -294,6 +199,41 @@ async fn serve_each<S, B>(
     let _ = tokio::time::timeout(LAST_WORD, last_word).await;
     connections.shutdown().await;
 }
+
+/// A service that ends in steps, so that no call is cut: [`Service`] is one.
+pub trait Drain: Sync {
+    /// Returns the options of the service.
+    fn options(&self) -> &Options;
+
+    /// Tells balancers to send calls elsewhere, and serves them as before.
+    fn lame_duck(&self) {}
+
+    /// Refuses new calls.
+    fn close(&self) {}
+
+    /// Waits until no call is open.
+    fn drained(&self) -> Boxed<'_, ()> {
+        boxed(std::future::ready(()))
+    }
+
+    /// Ends the calls that are open with an error, and waits until the errors are on their way.
+    fn leave(&self) -> Boxed<'_, ()> {
+        boxed(std::future::ready(()))
+    }
+}
+
+/// Options stand for a service that does not end in steps: calls that come before the stop are waited for.
+impl Drain for Options {
+    fn options(&self) -> &Options {
+        self
+    }
+}
+
+/// Time that connections stay open after the last one was accepted.
+const LINGER: Duration = Duration::from_millis(250);
+
+/// Maximum time to send the errors of calls that are not done.
+const LAST_WORD: Duration = Duration::from_secs(2);
 
 /// Waits for connections to end.
 async fn finish(connections: &mut JoinSet<()>) {

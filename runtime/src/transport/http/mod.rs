@@ -67,7 +67,7 @@ pub use counters::Counters;
 pub use guard::{InvalidResource, ProtectedResource, ResourceGuard, TokenClaims, TokenRefusal};
 #[doc(hidden)]
 pub use intake::{Received, received};
-pub use listener::{Drain, bind, serve, serve_layered, serve_service, serve_until};
+pub use listener::{Drain, bind, serve, serve_layered, serve_until};
 pub use options::Options;
 use options::ParamCheck;
 #[doc(hidden)]

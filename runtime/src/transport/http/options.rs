@@ -76,15 +76,7 @@ pub(super) enum ParamCheck {
     Off,
 }
 
-impl std::fmt::Debug for Options {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Options")
-            .field("origins", &self.origins)
-            .field("hosts", &self.hosts)
-            .field("sessions", &self.sessions)
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] Options, "Options", self, "origins": self.origins, "hosts": self.hosts, "sessions": self.sessions);
 
 impl Default for Options {
     fn default() -> Self {

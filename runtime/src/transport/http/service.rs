@@ -31,13 +31,7 @@ pub struct Service {
     inner: Arc<ServiceShared>,
 }
 
-impl std::fmt::Debug for Service {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Service")
-            .field("options", &self.inner.options)
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] Service, "Service", self, "options": self.inner.options);
 
 impl Service {
     /// Creates a service with default options, which allow only loopback names.

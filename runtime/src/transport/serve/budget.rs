@@ -46,7 +46,6 @@ impl Budget {
         self.share.store(total / PARTS, Ordering::Relaxed);
     }
 
-    /// Returns the share of an owner.
     pub(crate) fn of(self: &Arc<Self>, owner: Owner) -> Share {
         Share {
             budget: Arc::clone(self),
@@ -70,7 +69,6 @@ pub(crate) struct Share {
 /// A budget, or the share of an owner in it, is used up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Full {
-    /// The limit.
     pub(crate) limit: usize,
     /// Set if this is the limit of one owner, rather than of all.
     pub(crate) is_share: bool,
@@ -87,7 +85,6 @@ impl fmt::Display for Full {
 }
 
 impl Share {
-    /// Returns its owner.
     pub(crate) fn owner(&self) -> &Owner {
         &self.owner
     }
@@ -137,7 +134,6 @@ impl Permit {
         Ok(())
     }
 
-    /// Returns its amount.
     pub(crate) fn amount(&self) -> usize {
         self.amount
     }

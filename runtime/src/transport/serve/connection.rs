@@ -4,7 +4,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Weak};
 
 /// The connection of a request. [`serve`](crate::http::serve), [`serve_until`](crate::http::serve_until) and
-/// [`serve_service`](crate::http::serve_service) insert it into the extensions of requests; in another server, do so for the
+/// [`serve_layered`](crate::http::serve_layered) insert it into the extensions of requests; in another server, do so for the
 /// layers and handlers that tell connections apart.
 #[derive(Debug, Clone)]
 pub struct PeerConnection(Weak<()>);

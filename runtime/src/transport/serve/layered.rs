@@ -48,11 +48,9 @@ fn outgoing(is_request: bool, method: &str, params: Option<&Json>) -> LayerMessa
 
 impl Peer {
     /// Returns the peer within layers, which its messages pass.
-    pub(crate) fn with_layers(self, layers: &Layers) -> Self {
-        Self {
-            layers: layers.clone(),
-            ..self
-        }
+    pub(crate) fn with_layers(mut self, layers: &Layers) -> Self {
+        self.layers = layers.clone();
+        self
     }
 
     fn without_layers(&self) -> Self {
@@ -106,11 +104,9 @@ impl Peer {
 
 impl Session {
     /// Returns the session within layers, which its messages pass.
-    pub(crate) fn with_layers(self, layers: &Layers) -> Self {
-        Self {
-            layers: layers.clone(),
-            ..self
-        }
+    pub(crate) fn with_layers(mut self, layers: &Layers) -> Self {
+        self.layers = layers.clone();
+        self
     }
 
     fn without_layers(&self) -> Self {

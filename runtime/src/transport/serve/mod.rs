@@ -502,13 +502,7 @@ impl Hash for Session {
     }
 }
 
-impl std::fmt::Debug for Peer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Peer")
-            .field("token", &self.token)
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] Peer, "Peer", self, "token": self.token);
 
 impl std::fmt::Debug for Session {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

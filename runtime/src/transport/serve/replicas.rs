@@ -8,7 +8,6 @@ use crate::backplane::Backplane;
 #[derive(Clone)]
 pub(crate) struct Replicas {
     pub(crate) backplane: Arc<dyn Backplane>,
-    /// The address of this one.
     pub(crate) address: Arc<str>,
 }
 

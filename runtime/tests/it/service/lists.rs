@@ -4,11 +4,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use mcp_revisions::http::{Options, Principal};
+use mcp_revisions::http::Principal;
 use mcp_revisions::latest::{self as mcp, CallServer};
 use mcp_revisions::mcp_wire::{JsonObject, Map};
 use mcp_revisions::service::client::{ClientBuilder, ResultText};
-use mcp_revisions::service::{Client, Error, RequestContext, Router, Server, State};
+use mcp_revisions::service::{Client, Error, RequestContext, Router, State};
 use mcp_revisions::{Latest, Limits, Revision, RevisionSet};
 use serde_json::json;
 use tokio::io::{duplex, split};
@@ -387,35 +387,4 @@ async fn errors_of_resources_prompts_and_completions_follow_one_rule() {
         .await;
     assert_eq!(error(prompt.unwrap_err()), (-32603, "no text".to_owned()));
     client.close().await.unwrap();
-}
-
-/// The tools of a router are known without a `tools/list` of the server's own.
-#[tokio::test]
-async fn a_call_over_http_is_one_request_in_the_counters() {
-    for (is_dynamic, is_checked) in [(false, true), (true, true), (true, false)] {
-        let mut router = Router::new().tool("sky", "", || async { "clear" });
-        if is_dynamic {
-            router = router.dynamic_tools(list, call);
-        }
-        let options = match is_checked {
-            true => Options::default(),
-            false => Options::default().without_param_check(),
-        };
-        let server = Server::new(&mcp_revisions::program!());
-        let service = router
-            .build_with(server)
-            .unwrap()
-            .into_http_service(options);
-        let http = mcp_revisions::service::client::Http::in_process(service.clone());
-        let client = builder(Revision::LATEST).http(http);
-        client.connect().await.unwrap();
-        let count = || service.counters().requests.values().sum::<u64>();
-        let before = count();
-        client.call("sky", &json!({})).await.unwrap();
-        // The client lists the tools itself before its first call.
-        let listed = u64::from(count() - before > 1);
-        client.call("sky", &json!({})).await.unwrap();
-        assert_eq!(count() - before, 2 + listed, "{is_dynamic}, {is_checked}");
-        client.close().await.unwrap();
-    }
 }

@@ -55,7 +55,6 @@ impl<'t> Edits<'t> {
         }
     }
 
-    /// Makes the edits.
     pub(super) fn build(&self) -> EditedText {
         let mut built = EditedText {
             text: String::with_capacity(self.source.len()),

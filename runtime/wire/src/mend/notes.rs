@@ -55,7 +55,6 @@ impl Edit {
         }
     }
 
-    /// Adds a member to the object at `object`.
     pub(super) fn adding(object: usize, member: &str, value: &str, fault: Fault) -> Self {
         let mut name = Writer::new();
         name.string(member);

@@ -21,7 +21,6 @@ pub(super) trait CheckedRow {
     /// Returns the facts that are checked of every kind of row.
     fn said(&self) -> RowFacts<'_>;
 
-    /// Returns whether it holds for a revision.
     fn holds(&self, revision: &str) -> bool {
         self.revisions().iter().any(|id| id == revision)
     }

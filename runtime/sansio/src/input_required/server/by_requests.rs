@@ -129,11 +129,7 @@ impl Connection<Server> {
             return;
         }
         let is_its = |by: &AskedBy| matches!(by, AskedBy::Result { call: one, .. } if *one == call);
-        let open: Vec<i64> = (self.state.asked.iter())
-            .filter(|(_, asked)| is_its(&asked.by))
-            .map(|(id, _)| *id)
-            .collect();
-        for id in open {
+        for id in self.state.asked.find_all(|asked| is_its(&asked.by)) {
             let _ = self.unask(id, None);
         }
     }

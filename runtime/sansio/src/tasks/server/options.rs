@@ -1,7 +1,6 @@
 //! The options of a server's tasks: the tools that make some, and the time that they are kept.
 
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -138,13 +137,8 @@ impl TaskOptions {
     }
 }
 
-/// Without the store.
-impl fmt::Debug for TaskOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TaskOptions")
-            .field("tools", &self.tools)
-            .field("ttl", &self.ttl)
-            .field("poll_interval", &self.poll_interval)
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] TaskOptions, "TaskOptions", self,
+    "tools": self.tools,
+    "ttl": self.ttl,
+    "poll_interval": self.poll_interval
+);

@@ -17,7 +17,6 @@ const WITHOUT_END: Duration = Duration::from_secs(30);
 /// Number of bytes of a line beside its data: the name of its field.
 const FIELD_BYTES: usize = 16;
 
-/// A stream of events that is read.
 pub(super) struct EventStream {
     body: HttpResponseBody,
     /// The bytes that came and were not looked at yet.

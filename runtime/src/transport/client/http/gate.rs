@@ -13,7 +13,6 @@ pub(super) struct GateKey {
 }
 
 impl Gate {
-    /// Returns a gate that is shut, and its key.
     pub(super) fn shut() -> (Self, GateKey) {
         let (held, waits) = watch::channel(());
         (Self(Some(waits)), GateKey { _held: held })

@@ -193,10 +193,4 @@ impl Http {
     }
 }
 
-impl std::fmt::Debug for Http {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Http")
-            .field("url", &self.url)
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] Http, "Http", self, "url": self.url);

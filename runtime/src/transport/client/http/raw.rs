@@ -39,10 +39,7 @@ impl RawHttp {
     }
 
     /// Sends a request with these headers besides those of the server and its authorization, and waits for the head of the
-    /// response, and for the body if that is no stream.
-    ///
-    /// # Errors
-    /// Returns why there is no response.
+    /// response, and for the body if that is no stream. Returns why there is no response.
     pub async fn send(
         &self,
         method: &str,

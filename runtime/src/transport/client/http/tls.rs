@@ -205,8 +205,6 @@ impl Http {
     }
 
     /// Returns the host and port of the proxy that the environment names for this server, for a program that examines servers.
-    ///
-    /// # Errors
     /// Returns an error if the value that names the proxy is not a URL.
     #[doc(hidden)]
     pub fn proxy(&self) -> Result<Option<String>, String> {

@@ -24,7 +24,6 @@ impl NoTls {
         Ok(Self {})
     }
 
-    /// Returns the connector as it is.
     pub(super) fn connector<C>(&self, dialer: C) -> TlsConnector<C> {
         dialer
     }

@@ -5,7 +5,6 @@ mod refusal;
 mod resource;
 mod scopes;
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -245,14 +244,7 @@ impl ResourceGuard {
     }
 }
 
-impl fmt::Debug for ResourceGuard {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ResourceGuard")
-            .field("resource", &self.resource)
-            .field("required", &self.required)
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] ResourceGuard, "ResourceGuard", self, "resource": self.resource, "required": self.required);
 
 /// Returns the token of a request. Returns the reason why the request is not valid; `None` if it has no token.
 fn token(head: &Parts) -> Result<String, Option<&'static str>> {
@@ -297,11 +289,8 @@ impl Options {
     }
 
     /// Checks the access token of a request, if the service has a guard: for a service that does something before
-    /// [`Service`](super::Service) sees the request, which takes one that has [`TokenClaims`] as checked.
-    /// Cancel safe.
-    ///
-    /// # Errors
-    /// Returns the response to a request that is refused.
+    /// [`Service`](super::Service) sees the request, which takes one that has [`TokenClaims`] as checked. Cancel safe. Returns
+    /// the response to a request that is refused.
     #[doc(hidden)]
     pub async fn authorize(&self, head: &mut Parts) -> Result<(), Box<Response<Body>>> {
         let Some(guard) = &self.guard else {

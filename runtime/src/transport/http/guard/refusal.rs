@@ -49,11 +49,9 @@ impl GuardRefusal {
     }
 
     /// Adds the reason for operators.
-    pub(super) fn for_operators(self, cause: &str) -> Self {
-        Self {
-            cause: Some(cause.to_owned()),
-            ..self
-        }
+    pub(super) fn for_operators(mut self, cause: &str) -> Self {
+        self.cause = Some(cause.to_owned());
+        self
     }
 
     /// Returns the refusal of a request that is not valid.
@@ -110,7 +108,6 @@ impl GuardRefusal {
         HeaderValue::from_str(&challenge).ok()
     }
 
-    /// Returns the response.
     pub(super) fn response(&self, resource: &ProtectedResource) -> Response<Body> {
         let cause = self.cause.as_deref().unwrap_or(&self.why);
         observe::refused(self.status.as_u16(), cause);

@@ -46,7 +46,6 @@ pub(in crate::transport::http) struct Replica {
     pub(super) is_over: watch::Sender<bool>,
 }
 
-/// A request that was passed on.
 pub(super) struct PassedRequest {
     pub(super) home: String,
     pub(super) parts: mpsc::UnboundedSender<ResponsePart>,

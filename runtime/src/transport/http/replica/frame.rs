@@ -289,7 +289,6 @@ impl ReplicaFrame {
     }
 }
 
-/// Reads the content of a frame.
 fn content(kind: &str, members: &Map<Json>, rest: &[u8]) -> Option<FrameContent> {
     let text = |name: &str| Some(members.get(name)?.as_str()?.into_owned());
     let piece = || {

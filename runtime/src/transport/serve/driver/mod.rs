@@ -112,7 +112,6 @@ struct DriverState {
 pub(crate) struct TextOutcome {
     /// Set if it opened a session: over HTTP the moment to mint its id.
     pub(crate) opens_session: bool,
-    /// The exchange.
     pub(crate) exchange: Exchange,
     /// Set if it opened a stream that does not end by itself.
     pub(crate) listens: bool,

@@ -113,7 +113,6 @@ impl Streams {
         open.map(|open| open.facts.clone()).unwrap_or_default()
     }
 
-    /// Returns the outbox of an exchange.
     pub(super) fn outbox(&self, exchange: Exchange) -> Option<Outbox> {
         let open = self.open.get(&exchange).map(|open| open.outbox.clone());
         open.or_else(|| self.at_large.clone())

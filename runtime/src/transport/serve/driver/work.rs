@@ -11,7 +11,6 @@ use super::super::Cancellation;
 use mcp_revisions_sansio::driver::Numbered;
 use mcp_revisions_sansio::{Answered, Event, Token};
 
-/// The work on a connection.
 #[derive(Default)]
 pub(super) struct ConnectionWork {
     pub(super) tasks: Numbered<Token, RunningCall>,

@@ -41,6 +41,6 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
     let service = replicas::RoundRobin::new(services);
     let stop = std::future::pending();
-    http::serve_service(listener, &Options::default(), service, stop, Duration::ZERO).await;
+    http::serve_layered(listener, service, &Options::default(), stop, Duration::ZERO).await;
     Ok(())
 }

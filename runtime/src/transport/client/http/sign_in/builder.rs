@@ -95,8 +95,4 @@ impl OAuthBuilder {
     }
 }
 
-impl std::fmt::Debug for OAuthBuilder {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OAuthBuilder").finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] OAuthBuilder, "OAuthBuilder", self);

@@ -70,7 +70,6 @@ pub(super) struct FlowDriver {
     /// Shows pages that are open already.
     pub(super) open_page: Option<Browser>,
     pub(super) callback: CallbackPlace,
-    /// Time that a person has.
     pub(super) person_time: Duration,
 }
 

@@ -305,7 +305,6 @@ impl SignInShared {
         }
     }
 
-    /// Returns the headers of a request.
     fn headers(&self, request: &HttpRequest<'_>) -> Result<Credentials, String> {
         let state = lock(&self.state);
         let Some(kept) = &state.kept else {
@@ -345,7 +344,6 @@ impl SignInShared {
     }
 }
 
-/// The answer to a refusal.
 enum RefusalAnswer {
     Next(RefusalFate),
     Flow(RefusedRequest),
@@ -506,10 +504,4 @@ impl AuthProvider for OAuth {
     }
 }
 
-impl std::fmt::Debug for OAuth {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OAuth")
-            .field("server", &self.0.settings.server)
-            .finish_non_exhaustive()
-    }
-}
+mcp_wire::debug_struct!([] OAuth, "OAuth", self, "server": self.0.settings.server);
