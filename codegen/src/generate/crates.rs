@@ -348,8 +348,8 @@ fn links<'m>(models: &'m Models<'_>) -> Vec<(&'m str, bool)> {
     let handlers =
         Revision::of_handlers(chain.iter().map(|of| of.revision)).map(|of| of.id.as_str());
     let part = |of: &&RevisionModel<'_>| of.revision.status != RevisionStage::Candidate;
-    let ids = models.revisions.iter().filter(part);
-    let ids = ids.map(|of| of.revision.id.as_str());
+    let listed = models.revisions.iter().filter(part);
+    let ids = listed.map(|of| of.revision.id.as_str());
     ids.map(|id| (id, handlers == Some(id))).collect()
 }
 

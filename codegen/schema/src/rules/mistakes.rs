@@ -239,8 +239,8 @@ impl MistakeRule {
                 .any(|variant| variant.ty.name().is_some_and(|name| of.contains(name))),
             _ => false,
         };
-        let unions = all.filter(|(_, def)| has_one(def));
-        let unions: SortedSet<String> = unions.map(|(_, def)| def.name.clone()).collect();
+        let holders = all.filter(|(_, def)| has_one(def));
+        let unions: SortedSet<String> = holders.map(|(_, def)| def.name.clone()).collect();
         let of = match ty {
             "*" => SortedSet::new(),
             _ => of.into_iter().chain(unions).collect(),
