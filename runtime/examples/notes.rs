@@ -182,8 +182,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Ok(server.stdio_until(stop, Duration::from_secs(10)).await?);
     };
     let listener = http::bind(("127.0.0.1", port.parse()?)).await?;
-    println!("listening on http://{}/mcp", listener.local_addr()?);
-    let service = server.into_http_service(Options::default());
+    let url = format!("http://{}/mcp", listener.local_addr()?);
+    println!("listening on {url}");
+    let service = server.into_http_service(Options::default().with_server_card(url)?);
     http::serve_until(listener, service, stop, Duration::from_secs(10)).await;
     Ok(())
 }

@@ -53,6 +53,7 @@
 //! | `router` | servers made of functions: tools, resources, prompts, completions; implies `server-stdio` |
 //! | `ext-tasks` | tasks, in the core of 2025-11-25 and as an extension: `Router::as_task` of a server, and clients that wait for the result of a task; the types of the extension |
 //! | `skills` | a server's skills: `Router::skills`; a client that verifies what it reads of them: `Client::load_skill`; implies `ext-skills` |
+//! | `ext-events` | a server's events: `Router::events`; a client that follows them: `Client::events`; the types of the extension |
 //! | `ext-apps`, `ext-skills`, `ext-tasks-draft` | types of other extensions, and of their drafts; `extensions` brings all |
 //! | `macros` | the attribute `#[tool]`: name, description and hints of a tool beside its function, for `Router::add`; implies `router` and `schemars` |
 //! | `schemars` | JSON schemas of the arguments and results of these functions, and forms for elicitation |
@@ -64,7 +65,7 @@
 //! | `events` | events of `tracing` for operators: refused requests, sessions that move to another replica, a lost backplane |
 //! | `metrics` | durations, losses and levels by the crate `metrics`, under OpenTelemetry's names where it has any |
 //! | `sansio-server`, `sansio-client` | `sansio`: connections without sockets, in the role of a server or of a client; implied by the features of servers and clients |
-//! | `full` | each server, client and transport, with tasks, skills, `schemars`, `tracing` and `metrics` |
+//! | `full` | each server, client and transport, with events, tasks, skills, `schemars`, `tracing` and `metrics` |
 //! | `v2024-11-05` and later, `draft` | the revisions that peers may speak besides [`latest`]; each implies all between the two. Default: all |
 //!
 //! Without any of them the crate has types and conversions, and depends on no runtime.

@@ -9,7 +9,7 @@ use mcp_codegen::import::{
 use mcp_revisions_plans::rules::PairRules;
 use mcp_revisions_schema::pair::RevisionPair;
 use mcp_revisions_schema::sorted::SortedSet;
-use mcp_revisions_schema::spec::extensions::{ExtensionStage, stage_named};
+use mcp_revisions_schema::spec::extensions::{ExtensionStage, SignInExtension, stage_named};
 use mcp_revisions_schema::spec::{
     ExtensionSpec, Lifecycle, Revision, RevisionStage, Spec, canonical,
 };
@@ -190,7 +190,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
         }
         SpecCommand::Docs => docs(&Spec::read(&dir)?),
         SpecCommand::Errata(of) => errata::run(&of, &Spec::read(&dir)?),
-        SpecCommand::List => Ok(CommandOutcome::passed(list_text(&Spec::read(&dir)?))),
+        SpecCommand::List => Ok(CommandOutcome::passed(list_text(&Spec::read(&dir)?)?)),
     }
 }
 
@@ -320,7 +320,7 @@ fn verify_text(verified: &Verified) -> String {
     )
 }
 
-fn list_text(spec: &Spec) -> String {
+fn list_text(spec: &Spec) -> Result<String, Error> {
     let heading = [
         "id",
         "wire",
@@ -334,7 +334,12 @@ fn list_text(spec: &Spec) -> String {
     let mut table = vec![heading];
     table.extend(spec.revisions.iter().map(row));
     table.extend(spec.extensions.iter().map(|of| extension_row(of, spec)));
-    columns(&table, false)
+    table.extend(SignInExtension::read(spec)?.into_iter().map(|of| {
+        let status = format!("extension, sign-in, {}", of.stage);
+        let [none, nothing, rest, last, end] = [const { String::new() }; 5];
+        [of.name, none, nothing, status, rest, last, end]
+    }));
+    Ok(columns(&table, false))
 }
 
 /// Reads the name of a stage.

@@ -225,7 +225,9 @@ impl<'s> SideSources<'s> {
         match names.map(|name| self.lock(name)) {
             [Some(old), Some(new)] => return lock::sides([old, new]),
             [None, None] => {}
-            [Some(_), None] | [None, Some(_)] => {
+            [lock, _] => {
+                // A name that leads to nothing is told as such.
+                self.open(if lock.is_some() { new } else { old }, raw)?;
                 return Err(Error::usage(
                     format!("one of {old} and {new} is a lock file, and the other one is not"),
                     "compare two lock files, or two schemas",

@@ -125,6 +125,9 @@ impl SpecDirectory {
             None => named_state.unwrap_or(&base.id).to_owned(),
         };
         keeps_its_facts(name, &rows, row, options)?;
+        if let Some(row) = row {
+            self.keeps_what_is_stable(name, row, upstream)?;
+        }
         let before = match row {
             Some(_) => None,
             None => {
@@ -230,6 +233,36 @@ impl SpecDirectory {
             drifted,
             stale: self.spec().err(),
         })
+    }
+}
+
+impl SpecDirectory {
+    /// Refuses another schema for a published state of an extension that is stable: what it says never changes, but for its prose.
+    fn keeps_what_is_stable(
+        &self,
+        name: &str,
+        row: &StateRow,
+        upstream: &UpstreamFile,
+    ) -> Result<(), Error> {
+        let is_fixed = row.stage() == Some(ExtensionStage::Stable)
+            && row.status == RevisionStage::Released
+            && row.written_from.is_none();
+        let id = row.id.get_ref();
+        let stands = self.files.get(&extensions::schema_name(name, id));
+        let schema = canonical::to_text(&upstream.canonical);
+        match stands {
+            Some(stands) if is_fixed && *stands != schema => {
+                let problem = format!(
+                    "state `{id}` of extension `{name}` is stable and published: it has another schema, and never changes"
+                );
+                let lines = diff::lines(stands, &schema, SHOWN_LINES);
+                let help = format!(
+                    "import the file as a state of its own: --extension {name}@ID, with the id of the core revision that it comes with"
+                );
+                Err(Error::usage(format!("{problem}\n{lines}"), help))
+            }
+            _ => Ok(()),
+        }
     }
 }
 

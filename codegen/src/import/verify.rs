@@ -10,7 +10,7 @@ use super::{SpecDirectory, UpstreamFile};
 use crate::files::diff;
 use mcp_revisions_schema::Error;
 use mcp_revisions_schema::sorted::SortedSet;
-use mcp_revisions_schema::spec::extensions::FOLDER;
+use mcp_revisions_schema::spec::extensions::{FOLDER, SignInExtension};
 use mcp_revisions_schema::spec::revisions::{RevisionRow, RevisionStage};
 use mcp_revisions_schema::spec::rules::RuleFile;
 use mcp_revisions_schema::spec::{
@@ -80,6 +80,7 @@ pub fn verify(dir: &Path, upstream: Option<&Path>) -> Result<Verified, Error> {
             }
             failures.extend(methods::MethodRules::read(&spec).err());
             failures.extend(errors::ErrorRules::read(&spec).err());
+            failures.extend(SignInExtension::read(&spec).err());
         }
         // An error that is among the failures already is listed once.
         Err(error) => failures.push(error),

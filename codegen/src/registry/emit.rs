@@ -192,6 +192,7 @@ fn extension(of: &ExtensionSpec, all: &[&ExtensionSpec], features: &[Feature]) -
         status => format!("{:?}", of.status()),
         stage => of.stage.map(|stage| format!("{stage:?}")),
         stage_since => of.stage_since.as_deref(),
+        lifecycle => of.lifecycle.map(|lifecycle| format!("{lifecycle:?}")),
         is_latest => last.is_some_and(|last| last.state == of.state).to_string(),
         roles => vec![of.roles.client.clone(), of.roles.server.clone()],
         identifier => of.identifier.as_str(),

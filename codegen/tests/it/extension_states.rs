@@ -685,3 +685,32 @@ fn an_extension_that_widens_a_type_of_the_core_leaves_the_crates_of_the_core_as_
     says(&own, "pub dice: Option<bool>");
     assert!(!of(&after, "mcp-2027-01-01").unwrap().contains("pub dice"));
 }
+
+#[test]
+fn a_published_state_of_a_stable_extension_never_changes_and_the_next_one_stands_beside_it() {
+    let mut files = files();
+    let facts = files.get_mut("extensions/dice/extension.toml").unwrap();
+    *facts = facts.replace(
+        "status = \"released\"\n",
+        "status = \"released\"\nstage = \"stable\"\n",
+    );
+    let mut directory = SpecDirectory::from_files(files);
+    // Prose is none of what it says.
+    let prose = FIRST.replace("\"Cup\": {", "\"Cup\": {\"description\": \"A cup.\", ");
+    imported(&mut directory, "dice@2027-01-01", &prose);
+    let before = directory.files().clone();
+    let upstream = UpstreamFile::of_extension_text("dice.json", &next()).unwrap();
+    let mut options = ExtensionOptions {
+        name: "dice@2027-01-01".to_owned(),
+        ..ExtensionOptions::default()
+    };
+    let refused = directory.import_extension(&upstream, &options).unwrap_err();
+    says(&refused.to_string(), "is stable and published");
+    says(&refused.to_string(), "--extension dice@ID");
+    assert_eq!(*directory.files(), before);
+    options.name = "dice@2028-02-02".to_owned();
+    let told = directory.import_extension(&upstream, &options).unwrap();
+    assert!(told.added && told.stale.is_none(), "{:?}", told.stale);
+    let first = "extensions/dice/2027-01-01/schema.json";
+    assert_eq!(directory.files()[first], before[first]);
+}

@@ -5,11 +5,17 @@
 
 use mcp_wire::{ExtensionStage, MethodInfo, TypeInfo};
 
-use crate::{Revision, Status, Tables};
+use crate::{Lifecycle, Revision, Status, Tables};
 
 #[cfg(feature = "ext-apps")]
 #[doc(inline)]
 pub use mcp_ext_apps as apps;
+#[cfg(feature = "ext-events")]
+#[doc(inline)]
+pub use mcp_ext_events as events;
+#[cfg(feature = "ext-server-card")]
+#[doc(inline)]
+pub use mcp_ext_server_card as server_card;
 #[cfg(feature = "ext-skills")]
 #[doc(inline)]
 pub use mcp_ext_skills as skills;
@@ -37,6 +43,8 @@ pub struct Extension {
     pub stage_since: Option<&'static str>,
     /// Whether it is the latest released state on its revision.
     pub is_latest: bool,
+    /// The only lifecycle whose peers have it, `None` if all have.
+    pub lifecycle: Option<Lifecycle>,
     /// The sides that take the part of the client and of the server in its messages: `["client", "server"]`, or others, such as
     /// `["view", "host"]`, whose messages do not go between a client and a server.
     pub roles: [&'static str; 2],
@@ -69,12 +77,49 @@ impl Extension {
             stage: Some(ExtensionStage::Stable),
             stage_since: None,
             is_latest: true,
+            lifecycle: None,
             roles: ["view", "host"],
             identifier: mcp_ext_apps::IDENTIFIER,
             revision: Revision::V2026_07_28,
             methods: mcp_ext_apps::METHODS,
             types: mcp_ext_apps::TYPES,
             results: mcp_ext_apps::RESULTS,
+            core: None,
+            later_core: None,
+        },
+        #[cfg(feature = "ext-events")]
+        Self {
+            name: "events",
+            state: "beta",
+            status: Status::Released,
+            stage: Some(ExtensionStage::Beta),
+            stage_since: None,
+            is_latest: true,
+            lifecycle: Some(Lifecycle::PerRequest),
+            roles: ["client", "server"],
+            identifier: mcp_ext_events::IDENTIFIER,
+            revision: Revision::V2026_07_28,
+            methods: mcp_ext_events::METHODS,
+            types: mcp_ext_events::TYPES,
+            results: mcp_ext_events::RESULTS,
+            core: None,
+            later_core: None,
+        },
+        #[cfg(feature = "ext-server-card")]
+        Self {
+            name: "server-card",
+            state: "v1",
+            status: Status::Released,
+            stage: Some(ExtensionStage::Beta),
+            stage_since: None,
+            is_latest: true,
+            lifecycle: None,
+            roles: ["client", "server"],
+            identifier: mcp_ext_server_card::IDENTIFIER,
+            revision: Revision::V2026_07_28,
+            methods: mcp_ext_server_card::METHODS,
+            types: mcp_ext_server_card::TYPES,
+            results: mcp_ext_server_card::RESULTS,
             core: None,
             later_core: None,
         },
@@ -86,6 +131,7 @@ impl Extension {
             stage: Some(ExtensionStage::Beta),
             stage_since: Some("2026-10-29"),
             is_latest: true,
+            lifecycle: None,
             roles: ["client", "server"],
             identifier: mcp_ext_skills::IDENTIFIER,
             revision: Revision::V2026_07_28,
@@ -103,6 +149,7 @@ impl Extension {
             stage: Some(ExtensionStage::Beta),
             stage_since: None,
             is_latest: true,
+            lifecycle: None,
             roles: ["client", "server"],
             identifier: mcp_ext_tasks::IDENTIFIER,
             revision: Revision::V2026_07_28,
@@ -123,6 +170,7 @@ impl Extension {
             stage: Some(ExtensionStage::Beta),
             stage_since: None,
             is_latest: false,
+            lifecycle: None,
             roles: ["client", "server"],
             identifier: mcp_ext_tasks_draft::IDENTIFIER,
             revision: Revision::V2026_07_28,
@@ -142,6 +190,12 @@ impl Extension {
     pub fn of(revision: Revision) -> impl Iterator<Item = &'static Self> {
         let latest = Self::ALL.iter().filter(|extension| extension.is_latest);
         latest.filter(move |extension| extension.revision.same_types(revision))
+    }
+
+    /// Returns whether peers of a revision have it.
+    #[must_use]
+    pub fn is_for(&self, revision: Revision) -> bool {
+        self.lifecycle.is_none_or(|only| only == revision.lifecycle())
     }
 
     /// Returns whether its messages go between a client and a server.

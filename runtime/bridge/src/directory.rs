@@ -6,12 +6,12 @@ use std::time::Duration;
 use http::header::{ALLOW, CONTENT_TYPE, HOST};
 use http::request::Parts;
 use http::{HeaderValue, Method, Request, Response, StatusCode};
+use mcp_revisions::core::discovery::CARD_PATH;
 use mcp_revisions::http::{self as transport, Body, Drain, Received, Responding};
 use mcp_revisions::sansio::server::{IncomingRequest, Server};
 use mcp_revisions::serve::Peer;
 use mcp_revisions::service::{Boxed, boxed, lock, until};
 use serde_json::{Map, Value, json};
-use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
 use crate::ending::LAST_ANSWERS;
@@ -52,7 +52,8 @@ impl std::fmt::Debug for ServerDirectory {
 
 impl ServerDirectory {
     /// Creates a directory without servers. The options are those of all servers, but for the path. A guard in them is one
-    /// protected resource for all servers and for their list: its URL is a parent of theirs, such as `https://mcp.example.com/`.
+    /// protected resource for all servers and for their list: its URL is a parent of theirs, such as `https://mcp.example.com/`, and so
+    /// is that of a [server card](transport::Options::with_server_card), which each server has then.
     #[must_use]
     pub fn new(options: transport::Options) -> Self {
         let shared = options.with_shared_budgets();
@@ -77,7 +78,9 @@ impl ServerDirectory {
             .iter()
             .map(|it| (it.name.as_str(), it.segment.as_str()));
         let segment = distinct(name, taken)?;
-        let options = self.0.options.clone().with_path(format!("/{segment}/mcp"));
+        let path = format!("/{segment}/mcp");
+        let options = self.0.options.clone().with_server_card_below(&path);
+        let options = options.with_path(path);
         entries.push(DirectoryEntry {
             name: name.to_owned(),
             service: (bridge.within(&self.0.pool).with_http_options(options)).into_service(),
@@ -105,16 +108,17 @@ impl ServerDirectory {
     /// Dropping the future closes all connections at once.
     pub async fn serve(
         &self,
-        listener: TcpListener,
+        listener: impl Into<transport::Listener>,
         stop: impl Future<Output = ()>,
         grace: Duration,
     ) {
+        let listener = listener.into();
         until(stop, |stopped| self.serve_until(listener, stopped, grace)).await;
     }
 
     fn serve_until(
         &self,
-        listener: TcpListener,
+        listener: transport::Listener,
         stopped: Boxed<'static, ()>,
         grace: Duration,
     ) -> Boxed<'static, ()> {
@@ -146,7 +150,11 @@ impl ServerDirectory {
     /// Responds to a request whose body is of one type.
     fn respond(&self, request: Request<Received>) -> Responding {
         let path = request.uri().path();
-        let segment = path
+        // Without cards, that path is none of a server.
+        let is_card = |path: &&str| self.0.options.publishes_card() && path.ends_with("/mcp");
+        let card = path.strip_suffix(CARD_PATH).filter(is_card);
+        let segment = card
+            .unwrap_or(path)
             .strip_prefix('/')
             .and_then(|path| path.strip_suffix("/mcp"));
         let found = segment.and_then(|segment| {
@@ -168,6 +176,13 @@ impl ServerDirectory {
             return boxed(std::future::ready(Ok(metrics)));
         }
         let options = &self.0.options;
+        let servers = self.entries().into_iter().map(|entry| {
+            let path = format!("/{}/mcp", entry.segment);
+            (entry.segment, path)
+        });
+        if let Some(catalog) = options.server_catalog(&head, servers) {
+            return boxed(std::future::ready(Ok(catalog)));
+        }
         if options.is_look(request.uri()) || options.serves_guard_document(request.uri().path()) {
             return self.0.front.respond(request);
         }

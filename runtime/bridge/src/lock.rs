@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-use mcp_lock::{OfferList, ServerOffer};
+use mcp_lock::{OfferList, ReadPages, ServerOffer};
 use mcp_revisions::layer::LayerMessage;
-use mcp_revisions::sansio::client::ServerFacts;
+use mcp_revisions::sansio::client::{OutgoingRequest, ServerFacts};
 use mcp_revisions::sansio::errors;
 use mcp_revisions::service::lock;
 use mcp_revisions_core::Revision;
@@ -15,6 +15,8 @@ use serde_json::Value;
 use tracing::warn;
 
 use crate::Error;
+use crate::link::{BridgedRequest, ServerLink};
+use crate::offer::{PATIENCE, listed};
 use crate::settings::BridgeSettings;
 
 /// The treatment of an entry that differs from a lock.
@@ -85,31 +87,90 @@ impl OfferLock {
             return message.forward().await;
         }
         if let Some(list) = OfferList::of_method(message.method()) {
-            let locked = self.offer.fact("protocolVersion").and_then(Value::as_str);
-            let locked = locked.and_then(Revision::from_protocol_version);
-            let spoken = message.peer().map(|peer| peer.app());
-            let is_older = spoken
-                .zip(locked)
-                .is_some_and(|(spoken, locked)| spoken < locked);
+            let is_older = message.peer().is_some_and(|peer| self.is_after(peer.app()));
             let result = message.forward().await?;
             return self.list(list, result, is_older, server.as_deref());
         }
         if let Some(list) = OfferList::used_by(message.method()) {
-            let name: String = message.params().read_member(list.key).unwrap_or_default();
-            self.call(list, &name).inspect_err(|error| {
-                let why = shortened(&error.message);
-                warn!(
-                    server = server.as_deref(),
-                    method = list.used_by,
-                    "a request is refused: {why}"
-                );
-            })?;
+            self.call(list, message.params(), server.as_deref())?;
         }
         message.forward().await
     }
 
-    /// Refuses the call of what is not in the lock, or has differed from it when it was listed last.
-    fn call(&self, list: &OfferList, name: &str) -> Result<(), ErrorObject> {
+    /// Compares the list of what a request uses before the first such request that a server gets, and refuses the request if
+    /// that shows a change: clients may call before they list.
+    ///
+    /// # Errors
+    /// As a call; and if the list cannot be read to its end within 60 s.
+    pub(crate) async fn compare_first(
+        &self,
+        server: &ServerLink,
+        asked: &BridgedRequest,
+        params: &Json,
+        label: Option<&str>,
+    ) -> Result<(), ErrorObject> {
+        let Some(list) = OfferList::used_by(&asked.method) else {
+            return Ok(());
+        };
+        let mut compared = server.compared.lock().await;
+        if self.mode == LockMode::Warn || compared.contains(list.member) {
+            return Ok(());
+        }
+        let reading = async {
+            let (mut read, mut listing) = (ReadPages::default(), None);
+            let is_older = self.is_after(asked.peer.app());
+            loop {
+                let (caller, peer) = (Arc::clone(&asked.caller), asked.peer.clone());
+                let of_list = BridgedRequest::new(list.method, caller, peer);
+                let outgoing = OutgoingRequest::new(list.method, listing);
+                let answered = server.ask(outgoing, of_list).await;
+                let answer = answered.map_err(|error| error.message)?.answer;
+                let Some(page) = listed(answer)? else {
+                    return Ok(());
+                };
+                listing = read.params_after(&page)?;
+                // The differences matter here, and not what clients get of the list.
+                let _ = self.list(list, page, is_older, label);
+                if listing.is_none() {
+                    return Ok(());
+                }
+            }
+        };
+        let late = |_| Err(format!("no end within {} s", PATIENCE.as_secs()));
+        let read: Result<(), String> = tokio::time::timeout(PATIENCE, reading)
+            .await
+            .unwrap_or_else(late);
+        read.map_err(|why| {
+            let why = format!("{} cannot be compared with the lock: {why}", list.method);
+            warn!(server = label, "{why}");
+            errors::internal(&why).error
+        })?;
+        compared.insert(list.member);
+        self.call(list, params, label)
+    }
+
+    /// Returns whether the server of the lock spoke a later revision than this one.
+    fn is_after(&self, spoken: Revision) -> bool {
+        let locked = self.offer.fact("protocolVersion").and_then(Value::as_str);
+        let locked = locked.and_then(Revision::from_protocol_version);
+        locked.is_some_and(|locked| spoken < locked)
+    }
+
+    /// Refuses the call of what is not in the lock, or has differed from it when it was listed last, with a line.
+    fn call(
+        &self,
+        list: &OfferList,
+        params: &Json,
+        server: Option<&str>,
+    ) -> Result<(), ErrorObject> {
+        let name: String = params.read_member(list.key).unwrap_or_default();
+        self.judge(list, &name).inspect_err(|error| {
+            let (method, why) = (list.used_by, shortened(&error.message));
+            warn!(server, method, "a request is refused: {why}");
+        })
+    }
+
+    fn judge(&self, list: &OfferList, name: &str) -> Result<(), ErrorObject> {
         // A template stands for any number of resources.
         let is_locked = list.key == "uri" || self.offer.entry(list, name).is_some();
         let seen = lock(&self.seen);

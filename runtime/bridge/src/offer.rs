@@ -15,7 +15,7 @@ use crate::link::negotiate;
 use crate::{Bridge, Error, identity};
 
 /// Maximum time for an answer of the server.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Maximum time for all lists.
 const READING: Duration = Duration::from_secs(180);
@@ -107,10 +107,13 @@ async fn ask(
         }
     };
     let late = |_| Err(format!("no answer within {} s", PATIENCE.as_secs()));
-    match tokio::time::timeout(PATIENCE, answered)
-        .await
-        .unwrap_or_else(late)?
-    {
+    let answer = tokio::time::timeout(PATIENCE, answered).await;
+    listed(answer.unwrap_or_else(late)?)
+}
+
+/// Returns the result in an answer to a list; `None` if the server does not know its method.
+pub(crate) fn listed(answer: Answer) -> Result<Option<Json>, String> {
+    match answer {
         Answer::Result(result) => Ok(Some(result)),
         Answer::Error(error) if error.code.as_i64() == Some(ErrorObject::METHOD_NOT_FOUND) => {
             Ok(None)

@@ -105,6 +105,11 @@ impl Proxy {
         let found = self.servers.of(&caller, &asked.peer.session()).await;
         let server = found.map_err(|refused| refused.error)?;
         outcome.set_revision(server.spoken());
+        if let Some(lock) = &self.settings.lock {
+            let label = self.settings.label();
+            let params = ask.params.clone().unwrap_or_default();
+            lock.compare_first(&server, &asked, &params, label).await?;
+        }
         match server.ask(ask, asked).await?.answer {
             Answer::Result(result) => Ok(result),
             Answer::Error(error) => Err(error),

@@ -6,7 +6,6 @@ use std::time::Duration;
 use http::Request;
 use mcp_revisions::http::{self as transport, Drain, Received, Responding};
 use mcp_revisions::service::{Boxed, boxed, until};
-use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
 use crate::ending::{BridgeEnding, LAST_ANSWERS};
@@ -53,17 +52,18 @@ impl Service {
     /// Dropping the future closes all connections at once.
     pub async fn serve(
         self,
-        listener: TcpListener,
+        listener: impl Into<transport::Listener>,
         stop: impl Future<Output = ()>,
         grace: Duration,
     ) {
+        let listener = listener.into();
         until(stop, |stopped| self.serve_until(listener, stopped, grace)).await;
     }
 
     #[inline(never)]
     fn serve_until(
         self,
-        listener: TcpListener,
+        listener: transport::Listener,
         stopped: Boxed<'static, ()>,
         grace: Duration,
     ) -> Boxed<'static, ()> {

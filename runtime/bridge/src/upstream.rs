@@ -11,8 +11,8 @@ use http::{Request, Response};
 use http_body_util::Full;
 use mcp_revisions::client_transport::Transport;
 use mcp_revisions::sansio::client::Channel;
-use mcp_revisions::service::client::{Child, Http, without_secrets};
-use mcp_revisions::{Limits, service::lock};
+use mcp_revisions::service::client::{Child, Http};
+use mcp_revisions::{Limits, RevisionSet, service::lock};
 use mcp_wire::Direction;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::process::Command;
@@ -37,6 +37,8 @@ pub struct Upstream {
     channel: Channel,
     connect: Arc<Connect>,
     tapped: Option<Arc<Tapped>>,
+    /// The revisions that its card names.
+    pub(crate) likely: RevisionSet,
     /// Set if no connection to it can ever be made.
     pub(crate) is_unusable: bool,
 }
@@ -70,10 +72,11 @@ impl Upstream {
 
     /// Returns a server over streamable HTTP, or over HTTP+SSE if it speaks nothing newer.
     pub fn url(http: Http) -> Self {
-        let name = without_secrets(&http.url().to_string());
-        Self::new(&name, Channel::Http, move |limit| {
+        let (name, likely) = (http.shown(), http.likely_revisions());
+        let upstream = Self::new(&name, Channel::Http, move |limit| {
             Box::pin(std::future::ready(Ok(Transport::http(http.clone(), limit))))
-        })
+        });
+        Self { likely, ..upstream }
     }
 
     /// Returns a server that is an HTTP service in this process, such as one that another SDK made; no socket is opened.
@@ -150,6 +153,7 @@ impl Upstream {
             channel,
             connect: Arc::new(connect),
             tapped: None,
+            likely: RevisionSet::none(),
             is_unusable: false,
         }
     }

@@ -6,10 +6,11 @@ use clap::{Args, ValueEnum};
 
 use mcp_revisions_core::Protocol;
 use mcp_revisions_core::{Extension, Lifecycle, Revision};
+use mcp_revisions_schema::spec::extensions::SignInExtension;
 use mcp_wire::{Direction, ExtensionStage, MethodInfo};
 use serde_json::{Value, json};
 
-use crate::SubcommandOutcome;
+use crate::{SubcommandOutcome, embedded};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -35,7 +36,7 @@ enum ListSubject {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<SubcommandOutcome> {
     let of = match (arguments.what, arguments.of) {
-        (ListSubject::Revisions, None) => return Ok(revisions(arguments.json)),
+        (ListSubject::Revisions, None) => return revisions(arguments.json),
         (ListSubject::Revisions, Some(of)) => {
             anyhow::bail!(
                 "`list revisions` lists them all: leave `{of}` out, or list its `types` or `methods`"
@@ -105,7 +106,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<SubcommandOutcome> {
 }
 
 /// Lists the revisions and the states of extensions, oldest first.
-fn revisions(json: bool) -> SubcommandOutcome {
+fn revisions(json: bool) -> anyhow::Result<SubcommandOutcome> {
     let own = Revision::ALL.iter().map(|of| {
         json!({
             "id": of.to_string(),
@@ -128,8 +129,12 @@ fn revisions(json: bool) -> SubcommandOutcome {
             "stageSince": of.stage_since,
         })
     });
+    let of_sign_in = SignInExtension::read(&embedded::spec()?)?;
+    let of_sign_in = of_sign_in.iter().map(
+        |of| json!({ "id": of.name, "identifier": of.identifier, "stage": of.stage.as_str() }),
+    );
     let mut text = String::new();
-    for row in own.chain(added) {
+    for row in own.chain(added).chain(of_sign_in) {
         if json {
             let _ = writeln!(text, "{row}");
             continue;
@@ -137,6 +142,7 @@ fn revisions(json: bool) -> SubcommandOutcome {
         let cell = |name: &str| row[name].as_str().unwrap_or_default();
         let (first, second) = match cell("identifier") {
             "" => (cell("protocolVersion"), cell("lifecycle").to_owned()),
+            identifier if cell("revision").is_empty() => (identifier, "sign-in".to_owned()),
             identifier => (identifier, format!("on {}", cell("revision"))),
         };
         let stage = [", ", cell("stage"), " since ", cell("stageSince")];
@@ -145,14 +151,11 @@ fn revisions(json: bool) -> SubcommandOutcome {
             (_, "") => stage[..2].concat(),
             _ => stage.concat(),
         };
-        let _ = writeln!(
-            text,
-            "{:13}  {first:30}  {second:13}  {}{stage}",
-            cell("id"),
-            cell("status"),
-        );
+        let status = format!("{}{stage}", cell("status"));
+        let status = status.trim_start_matches(", ");
+        let _ = writeln!(text, "{:13}  {first:30}  {second:13}  {status}", cell("id"));
     }
-    SubcommandOutcome { text, code: 0 }
+    Ok(SubcommandOutcome { text, code: 0 })
 }
 
 /// Returns the sender and the receiver of a message: of an extension, by its roles.

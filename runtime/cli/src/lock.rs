@@ -10,6 +10,7 @@ use clap::Args;
 use mcp_bridge::Bridge;
 use mcp_bridge::config::{Config, EntryVariables, ServerEntry, ServerTarget};
 use mcp_lock::{LISTS, LockFile, SCHEMA, ServerOffer, hidden_texts};
+use mcp_revisions::RevisionSet;
 use mcp_revisions_diff::command::UnreadOption;
 use mcp_revisions_diff::command::diff::{self, ReportArguments};
 use mcp_revisions_schema::Error;
@@ -246,6 +247,7 @@ fn read_servers(
             secrets: Vec::new(),
             variables: EntryVariables::default(),
             log_format: LogFormat::Text,
+            likely: RevisionSet::none(),
         };
         let mut begun = Vec::new();
         for entry in entries {

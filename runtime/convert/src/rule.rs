@@ -91,14 +91,21 @@ impl Rule {
     )
     .losing(Severity::Invalid);
 
+    /// An extension that only peers of the other lifecycle have: it stands in no file.
+    pub const OTHER_LIFECYCLE: Self = Self::new(
+        "extension-of-other-lifecycle",
+        "the extension is not defined for the receiver's revision: it is not offered there",
+    );
+
     /// The rules that stand in no file: this is where they are said, and no rule of a file may bear their ids.
-    pub const BUILT_IN: [Self; 6] = [
+    pub const BUILT_IN: [Self; 7] = [
         Self::FOREIGN,
         Self::CLAIM,
         Self::UNDECIDED,
         Self::NO_COUNTERPART,
         Self::UNREADABLE,
         Self::INVALID,
+        Self::OTHER_LIFECYCLE,
     ];
 
     /// Returns its id.

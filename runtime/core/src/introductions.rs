@@ -1,7 +1,8 @@
 //! The results of `initialize` and `server/discover`: a server's profile in the words of each revision.
 
+use mcp_convert::Rule;
 use mcp_revisions_tables::{
-    Context, Lifecycle, Loss, Part, Revision, Severity, Subject, UnknownFields, methods,
+    Context, Extension, Lifecycle, Loss, Part, Revision, Severity, Subject, UnknownFields, methods,
 };
 use mcp_wire::{Direction, ErrorObject, Json, Map, meta};
 
@@ -165,7 +166,33 @@ impl Introductions {
     }
 }
 
+/// The rule by which an extension is left out.
+static OTHER_LIFECYCLE: Rule = Rule::OTHER_LIFECYCLE;
+
 impl Introduction {
+    /// Leaves out the extensions that peers of the revision do not have, and records each.
+    fn leave_out_extensions(&mut self) {
+        for extension in Extension::ALL.iter().filter(|it| !it.is_for(self.revision)) {
+            let Some(mut extensions) = self.capabilities.read_member::<Map<Json>>("extensions")
+            else {
+                return;
+            };
+            if let Some(settings) = extensions.remove(extension.identifier) {
+                let cx = Context::new(UnknownFields::Drop).within("capabilities");
+                let mut cx = cx.within("extensions");
+                cx.enter(extension.name);
+                cx.lose_member(&OTHER_LIFECYCLE, extension.identifier, Some(settings));
+                self.losses.extend_from_slice(cx.losses());
+                let mut capabilities: Map<Json> = self.capabilities.read().unwrap_or_default();
+                capabilities.remove("extensions");
+                if !extensions.is_empty() {
+                    capabilities.insert("extensions", Json::of(&extensions));
+                }
+                self.capabilities = Json::of(&capabilities);
+            }
+        }
+    }
+
     /// Returns a result of these members, and of the others that the profile adds.
     fn result<const N: usize>(&self, own: [(&'static str, Option<Json>); N]) -> Json {
         let mut all: Map<Json> = own
@@ -214,8 +241,9 @@ impl Profile {
             let has_whole = lifecycles == (Lifecycle::Handshake, Lifecycle::Handshake);
             if let Some(whole) = has_whole.then(|| self.handshake(own, revision)) {
                 // A mistake in another member costs no more than the other members.
-                if whole.is_ok() {
-                    return whole;
+                if let Ok(mut whole) = whole {
+                    whole.leave_out_extensions();
+                    return Ok(whole);
                 }
                 all.members = Map::new();
             }
@@ -225,6 +253,7 @@ impl Profile {
             all.capabilities = said;
             all.losses.extend(lost);
         }
+        all.leave_out_extensions();
         Ok(all)
     }
 

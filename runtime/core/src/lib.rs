@@ -42,6 +42,7 @@
 
 mod definition;
 mod diagnostic;
+pub mod discovery;
 mod envelope;
 pub mod errors;
 mod front;

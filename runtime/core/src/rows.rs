@@ -1,6 +1,6 @@
 //! The rows of methods in the tables of revisions.
 
-use mcp_revisions_tables::Revision;
+use mcp_revisions_tables::{Extension, Revision};
 use mcp_wire::{Direction, MethodInfo, MethodKind};
 
 /// Returns the name of a method as the tables have it; `None` if no revision has one of that name, in any direction.
@@ -8,6 +8,12 @@ pub fn known_method(method: &str) -> Option<&'static str> {
     let tables = Revision::CONVERTED.iter();
     let mut rows = tables.flat_map(|revision| revision.methods());
     rows.find(|row| row.name == method).map(|row| row.name)
+}
+
+/// Returns whether peers of a revision may have a method: it is of no extension that only the other lifecycle has.
+pub(crate) fn may_have(revision: Revision, method: &str) -> bool {
+    let mut others = Extension::ALL.iter().filter(|one| !one.is_for(revision));
+    others.all(|one| one.methods.iter().all(|row| row.name != method))
 }
 
 /// Returns whether a revision has a method of that name, in any direction.

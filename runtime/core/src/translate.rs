@@ -20,6 +20,7 @@ use crate::losses::{LossHook, MessageLosses, PeerRole, refused};
 pub use crate::negotiate::{is_handshake, takes_session_operations};
 use crate::profile::Profile;
 use crate::route::Route;
+use crate::rows::may_have;
 pub use crate::rows::{find_method, has_method, known_method};
 
 /// The conversions of an endpoint. It holds the revision of the application, the policies for losses, and the facts of the session.
@@ -69,10 +70,12 @@ impl Translator {
 
     /// Returns whether messages of a method pass between the application and this peer as they are: no revision has the
     /// method, or the peer speaks the revision of the application and that revision lacks it. Without a peer, the revision of
-    /// the application decides.
+    /// the application decides. Those of an extension do not pass to a peer whose lifecycle does not have it.
     pub fn passes_as_is(&self, method: &str, peer: Option<Revision>) -> bool {
         let speaks_as_app = || peer.is_none_or(|peer| peer.same_types(self.app));
-        known_method(method).is_none() || (!has_method(self.app, method) && speaks_as_app())
+        let is_of_app = || !has_method(self.app, method) && speaks_as_app();
+        (known_method(method).is_none() || is_of_app())
+            && may_have(peer.unwrap_or(self.app), method)
     }
 
     /// Returns the name in the application's revision of a method that a peer names, of those that the peer sends.

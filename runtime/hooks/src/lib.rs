@@ -8,8 +8,6 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
-#[cfg(feature = "v2025-11-25")]
-mod common;
 #[cfg(feature = "v2024-11-05")]
 pub mod v2024_11_05_to_v2025_03_26;
 #[cfg(feature = "v2025-03-26")]

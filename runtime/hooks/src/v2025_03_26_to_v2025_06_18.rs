@@ -10,7 +10,7 @@ use mcp_convert::{Ruled, UnknownFields};
 use mcp_wire::{Extra, Json, JsonObject, Kind, Map};
 
 use crate::WRAPPED;
-use crate::common::marks::{read_mark, unwrapped};
+use crate::v2025_11_25_to_v2026_07_28::common::marks::{read_mark, unwrapped};
 
 /// Converts a link, which 2025-03-26 does not have, to a text with its name, URI and description.
 ///

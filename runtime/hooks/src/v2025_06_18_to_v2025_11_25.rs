@@ -8,10 +8,10 @@ use mcp_convert::{Ruled, UnknownFields};
 use mcp_wire::{Extra, Json, JsonObject};
 use memchr::memmem::Finder;
 
-use crate::common::schema::below;
-use crate::common::text::{without, without_string};
+use crate::v2025_11_25_to_v2026_07_28::common::schema::below;
+use crate::v2025_11_25_to_v2026_07_28::common::text::{without, without_string};
 
-pub use crate::common::tasks::works_without_tasks;
+pub use crate::v2025_11_25_to_v2026_07_28::common::tasks::works_without_tasks;
 
 /// Keeps `enum` with `enumNames`, which 2025-11-25 still reads, and a default, which it knows.
 pub fn enum_up(schema: old::EnumSchema, cx: &mut Ruled<'_>) -> new::PrimitiveSchemaDefinition {
@@ -273,7 +273,8 @@ fn stated(
     if is_stated_at_an_end(text) || !may_be(text) || schema.get("$schema").is_some() {
         return None;
     }
-    let value = crate::common::spelled::value(schema.as_json().clone())?;
+    let value =
+        crate::v2025_11_25_to_v2026_07_28::common::spelled::value(schema.as_json().clone())?;
     if !any(&value, &is_of) {
         return None;
     }

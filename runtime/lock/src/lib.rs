@@ -11,7 +11,7 @@ mod text;
 
 pub use file::{LockFile, LockFileError};
 pub use hidden::{hidden_texts, revealed};
-pub use listing::{ListPage, ListingError, ListingFault, read_lists};
+pub use listing::{ListPage, ListingError, ListingFault, ReadPages, read_lists};
 pub use offer::{LISTS, OfferList, ServerOffer};
 pub use text::canonical_text;
 

@@ -21,6 +21,36 @@ pub struct ListPage {
     pub result: Json,
 }
 
+/// The pages of a list that were read.
+#[derive(Debug, Default)]
+pub struct ReadPages {
+    cursors: HashSet<String>,
+    bytes: usize,
+}
+
+impl ReadPages {
+    /// Takes a page, and returns the params of the request for the next one; `None` if it is the last.
+    ///
+    /// # Errors
+    /// Returns why the list does not end: a cursor came twice, or it has more than 100 pages or 16 MiB.
+    pub fn params_after(&mut self, page: &Json) -> Result<Option<Json>, String> {
+        self.bytes += page.text().len();
+        let Some(next) = page.get("nextCursor").filter(|cursor| !cursor.is_null()) else {
+            return Ok(None);
+        };
+        if self.bytes > BYTES {
+            return Err(format!("it has more than {BYTES} bytes"));
+        }
+        if self.cursors.len() + 1 >= PAGES {
+            return Err(format!("it has more than {PAGES} pages"));
+        }
+        if !self.cursors.insert(next.text().to_owned()) {
+            return Err("the server names a cursor again".to_owned());
+        }
+        Ok(Some(Json::of(&Map::from_iter([("cursor", next)]))))
+    }
+}
+
 /// A list that cannot be read to its end.
 #[derive(Debug, thiserror::Error)]
 #[error("{method}: {why}")]
@@ -59,28 +89,17 @@ pub async fn read_lists<E>(
     for list in LISTS.iter().filter(|list| declared(list.capability)) {
         let method = list.method;
         let failed = |why| ListingError { method, why };
-        let endless = |what: String| failed(ListingFault::Endless(what));
-        let (mut cursor, mut known, mut bytes) = (None::<Json>, HashSet::new(), 0);
+        let (mut read, mut params) = (ReadPages::default(), None);
         loop {
-            let params = cursor
-                .take()
-                .map(|cursor| Json::of(&Map::from_iter([("cursor", cursor)])));
             let asked = ask(method, params).await;
             let Some(result) = asked.map_err(|why| failed(ListingFault::Request(why)))? else {
                 break;
             };
-            bytes += result.text().len();
-            cursor = result.get("nextCursor").filter(|cursor| !cursor.is_null());
+            let next = read.params_after(&result);
             pages.push(ListPage { list, result });
-            let Some(next) = &cursor else { break };
-            if bytes > BYTES {
-                return Err(endless(format!("it has more than {BYTES} bytes")));
-            }
-            if known.len() + 1 >= PAGES {
-                return Err(endless(format!("it has more than {PAGES} pages")));
-            }
-            if !known.insert(next.text().to_owned()) {
-                return Err(endless("the server names a cursor again".to_owned()));
+            params = next.map_err(|why| failed(ListingFault::Endless(why)))?;
+            if params.is_none() {
+                break;
             }
         }
     }

@@ -76,6 +76,7 @@ mod sign_in;
 mod sorted;
 pub(crate) mod subscriptions;
 pub(crate) mod tasks;
+pub(crate) mod time;
 pub(crate) mod translate;
 pub(crate) mod unread;
 mod withdrawn;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::support::{Channel, NOW, Received, Server, body, calls, claim, open, server, text_of};
 use mcp_revisions::mcp_wire::{self, Json};
-use mcp_revisions::sansio::driver::tasks::{answer_with_task, starting};
+use mcp_revisions::sansio::driver::server::tasks::{answer_with_task, starting};
 use mcp_revisions::sansio::server::{
     Answer, Connection, Event, Fate, Ignored, OutgoingRequest, Output, TaskOptions, TaskSupport,
 };

@@ -16,6 +16,8 @@ cp "$here/typescript.mjs" "$node/"
 
 port=8400
 server=
+rows="$CARGO_TARGET_DIR/rows.txt"
+: > "$rows"
 trap '[ -z "$server" ] || kill "$server" 2>/dev/null || true' EXIT
 # One server at a time: the load and the server share the machine.
 measure() {
@@ -28,7 +30,7 @@ measure() {
         (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && break
         sleep 0.05
     done
-    printf '%-11s %-10s %s\n' "$load" "$name" "$("$CARGO_TARGET_DIR/release/load" "$port" "$load" "$seconds")"
+    printf '%-11s %-10s %s\n' "$load" "$name" "$("$CARGO_TARGET_DIR/release/load" "$port" "$load" "$seconds")" | tee -a "$rows"
     kill "$server"
     wait "$server" 2>/dev/null || true
     server=
@@ -48,3 +50,16 @@ for round in 1 2 3; do
     measure ours stateless per-request "$CARGO_TARGET_DIR/release/ours"
     measure rmcp stateless per-request "$CARGO_TARGET_DIR/release/rmcp"
 done
+
+# The median of calls a second beside rmcp and beside what HTTP alone costs, per kind of load.
+mapfile -t figures < <(sort -k1,1 -k2,2 -k3,3n "$rows" |
+    awk '{ key = $1 " " $2; rates[key, ++runs[key]] = $3 }
+        END {
+            for (key in runs) median[key] = rates[key, int((runs[key] + 1) / 2)]
+            split("sessions stateless per-request", loads, " ")
+            for (i = 1; i <= 3; i++) {
+                ours = median[loads[i] " ours"]
+                printf "%s=%d\n%s/rmcp=%.2f\n%s/floor=%.2f\n", loads[i], ours, loads[i], ours / median[loads[i] " rmcp"], loads[i], ours / median[loads[i] " floor"]
+            }
+        }')
+"$here/../record" http "${figures[@]}"

@@ -80,7 +80,10 @@ pub(crate) fn sides(locks: [LockText; 2]) -> Result<[ComparedSide; 2], Error> {
             )
         })
     };
-    let files = [read(&locks[0])?, read(&locks[1])?];
+    let mut files = [read(&locks[0])?, read(&locks[1])?];
+    let [old, new] = &mut files;
+    choose(&locks[0].name, old, (&locks[1].name, new))?;
+    choose(&locks[1].name, new, (&locks[0].name, old))?;
     let is_named = files.iter().any(|file| file.servers.len() > 1);
     let facts = files.each_ref().map(|file| LockFacts::of(file, is_named));
     let (documents, unjudged) = schemas::documents(&facts, [&locks[0].name, &locks[1].name]);
@@ -97,6 +100,22 @@ pub(crate) fn sides(locks: [LockText; 2]) -> Result<[ComparedSide; 2], Error> {
     };
     new.unlisted = unjudged;
     Ok([old, new])
+}
+
+/// Leaves the server of this URL in a file of several, if a side is the server that was read there, which has no name.
+fn choose(url: &str, server: &LockFile, (name, file): (&str, &mut LockFile)) -> Result<(), Error> {
+    if !server.servers.contains_key("") || file.servers.len() < 2 {
+        return Ok(());
+    }
+    let url = url.split(['?', '#']).next().unwrap_or_default();
+    file.servers.retain(|server, _| server == url);
+    if file.servers.is_empty() {
+        return Err(Error::usage(
+            format!("{name} has several servers, and none by the name {url}"),
+            format!("`mcp-rev lock --check --output {name}` compares each with itself"),
+        ));
+    }
+    Ok(())
 }
 
 impl LockFacts {
@@ -121,12 +140,7 @@ impl LockFacts {
             .push((format!("{prefix}server/discover"), said.collect()));
         for list in &LISTS {
             let noun = list.noun;
-            let call = match list.member {
-                "tools" => "tools/call",
-                "prompts" => "prompts/get",
-                "resources" => "resources/read",
-                _ => "resources/read template",
-            };
+            let call = list.used_by.unwrap_or("resources/read template");
             for (name, value) in offer.entries(list) {
                 let written = shown(name);
                 self.entries.push(LockedEntry {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::time::Duration;
 
-use mcp_revisions::service::client::Http;
+use mcp_revisions::service::client::{Http, unix_socket};
 use mcp_wire::{EXCERPT, Json, Kind, Map, excerpt};
 
 use super::env_file;
@@ -526,13 +526,16 @@ impl<'r> EntryReader<'r> {
 /// # Errors
 /// Returns an error that says which part is wrong.
 pub fn check_url(text: &str) -> Result<(), &'static str> {
+    if unix_socket(text).is_some() {
+        return Ok(());
+    }
     let rest = ["http://", "https://"]
         .iter()
         .find_map(|scheme| text.strip_prefix(scheme));
     match rest {
         Some(rest) if !rest.starts_with(['/', '?', '#']) && !rest.is_empty() => Ok(()),
         Some(_) => Err("the URL has no host"),
-        None => Err("expected http:// or https://"),
+        None => Err("expected http://, https:// or unix:"),
     }
 }
 

@@ -356,7 +356,7 @@ mod tests {
             ),
             (
                 r#"{ "url": "ftp://x", "headers": { "Host": "y", "X": ["secret"] } }"#,
-                "`url`: expected http:// or https://",
+                "`url`: expected http://, https:// or unix:",
             ),
             (r#"{ "url": "http://x y/${TOKEN}" }"#, "`url`: "),
             (

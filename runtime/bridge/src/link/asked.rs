@@ -1,6 +1,7 @@
 //! Requests over a connection to a server: of clients, and of the server itself.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use mcp_revisions::client_transport::Driver;
 use mcp_revisions::sansio::client::Token;
@@ -29,7 +30,7 @@ pub(crate) struct BridgedRequest {
     /// Set if the server asked anything in it.
     pub(super) was_asked: bool,
     /// Set if a line has reported already that notifications are lost.
-    pub(super) loses: bool,
+    pub(super) loses: Arc<AtomicBool>,
 }
 
 /// Changes the params of a notification of the server, or drops the notification.
@@ -68,7 +69,7 @@ impl BridgedRequest {
             wants_logs: false,
             rewrite: None,
             was_asked: false,
-            loses: false,
+            loses: Arc::default(),
         }
     }
 }

@@ -8,13 +8,16 @@ mod proxied;
 mod questions;
 mod turns;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use mcp_revisions::client_transport::{Handle, RequestReply};
 use mcp_revisions::sansio::client::{
     Answer, Answered, Failure, OutgoingRequest, ServerFacts, Verdict,
 };
+use mcp_revisions::sansio::driver::names_stream;
 use mcp_revisions::sansio::server::{AppProfile, Caller, LogLevel};
 use mcp_revisions::serve::Session;
 use mcp_revisions::{RevisionSet, client_transport::ClientOperation, sansio::errors};
@@ -36,6 +39,9 @@ const SLOW: Duration = Duration::from_secs(10);
 /// Maximum time for a client to make room for a notification in its call.
 const MAKES_ROOM: Duration = Duration::from_secs(10);
 
+/// The error of a stream of an extension whose client lets its events wait.
+const NOT_READ: &str = "the client does not read its stream: open it again";
+
 /// Returns the params of a message; `None` for those that stand for none.
 fn given(params: &Json) -> Option<&Json> {
     Some(params).filter(|params| params.text() != "{}")
@@ -49,6 +55,8 @@ pub(crate) struct ServerLink {
     settings: Arc<BridgeSettings>,
     spoken: Revision,
     profile: Option<AppProfile>,
+    /// The lists that were compared with the lock.
+    pub(crate) compared: Arc<tokio::sync::Mutex<BTreeSet<&'static str>>>,
 }
 
 impl ServerLink {
@@ -96,6 +104,7 @@ impl ServerLink {
             settings: Arc::clone(settings),
             spoken: facts.revision,
             profile: None,
+            compared: Arc::default(),
         };
         if facts.result.is_none() {
             link.close().await;
@@ -142,7 +151,9 @@ impl ServerLink {
         asked: BridgedRequest,
     ) -> Result<Answered, ErrorObject> {
         let (peer, method) = (asked.peer.clone(), asked.method.clone());
-        let rewrite = asked.rewrite.clone();
+        let (rewrite, loses) = (asked.rewrite.clone(), Arc::clone(&asked.loses));
+        let is_broken =
+            |params: &Json| method != methods::SUBSCRIPTIONS_LISTEN && names_stream(params);
         let mut replies = self.handle.ask(ask, asked).await;
         let (mut patience, mut lost) = (MAKES_ROOM, 0_u64);
         loop {
@@ -177,12 +188,19 @@ impl ServerLink {
                         None => Some(params),
                     };
                     let Some(params) = params else { continue };
+                    // The client opens the stream of an extension again, and goes on from its position.
+                    if loses.load(Ordering::Acquire) && is_broken(&params) {
+                        return Err(errors::internal(NOT_READ).error);
+                    }
                     let room = tokio::time::timeout(patience, peer.notify(&told, given(&params)));
                     match room.await {
                         Ok(fate) => {
                             if let Some(ignored) = not_valid(&told, &fate) {
                                 self.handle.leave_out(ignored);
                             }
+                        }
+                        Err(_) if is_broken(&params) => {
+                            return Err(errors::internal(NOT_READ).error);
                         }
                         Err(_) => {
                             lost += 1;

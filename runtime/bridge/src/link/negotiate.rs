@@ -22,6 +22,7 @@ pub(crate) fn options(
         .with_unknown_fields(settings.clients.policy)
         .with_revisions(revisions)
         .with_own_revision(caller.revision)
+        .with_likely_revisions(settings.upstream.likely)
         .with_start_timeout(settings.start_timeout)
         .with_other_methods()
         .with_tasks_on_request()

@@ -3,6 +3,8 @@
 //! A notification about a call goes with the call. A client of the handshake lifecycle gets the rest at any time; one
 //! of the per-request lifecycle only in its calls, and on streams for what those name.
 
+use std::sync::atomic::Ordering;
+
 use mcp_revisions::core::methods;
 use mcp_revisions::sansio::client::{Fate, Ignored, Notification, Token};
 use mcp_wire::{Json, Map};
@@ -52,8 +54,9 @@ impl Proxied {
                 let is_told = server.tell(token, method, params);
                 let open = server.call_mut(token).filter(|_| !is_told);
                 // It is told once per call: there may be many more.
-                if let Some(open) = open.filter(|open| !open.call.loses) {
-                    open.call.loses = true;
+                if let Some(open) = open
+                    && !open.call.loses.swap(true, Ordering::AcqRel)
+                {
                     let call = &open.call.method;
                     warn!(
                         server = self.settings.label(),

@@ -290,3 +290,33 @@ async fn servers_of_one_directory_share_the_number_that_may_be_open() {
     let why = answer["error"]["message"].as_str().unwrap_or_default();
     assert!(why.contains("1 servers are at work"), "{answer}");
 }
+
+#[tokio::test]
+async fn each_server_of_a_directory_has_a_card_and_the_catalog_names_them_all() {
+    let parent = "https://mcp.example.com/tools";
+    let options = http::Options::new().with_server_card(parent).unwrap();
+    let directory = ServerDirectory::new(options);
+    for name in ["one", "other"] {
+        let upstream = scripted(|message| Some(opens(message, Revision::V2025_11_25)));
+        directory.insert(name, Bridge::new(upstream)).unwrap();
+    }
+    let place = [("path", "/.well-known/ai-catalog.json")];
+    let (status, _, catalog) = send(&directory, "GET", &place, "").await;
+    assert_eq!(status, 200);
+    let urls: Vec<&Value> = catalog["entries"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| &it["url"])
+        .collect();
+    let of = |name: &str| json!(format!("{parent}/{name}/mcp/server-card"));
+    assert_eq!(urls, [&of("one"), &of("other")]);
+    let (status, _, card) = send(&directory, "GET", &[("path", "/one/mcp/server-card")], "").await;
+    assert_eq!(status, 200, "{card}");
+    assert_eq!(card["remotes"][0]["url"], format!("{parent}/one/mcp"));
+    let (status, ..) = send(&directory, "GET", &[("path", "/none/mcp/server-card")], "").await;
+    assert_eq!(status, 404);
+    let silent = ServerDirectory::new(http::Options::new());
+    let (status, ..) = send(&silent, "GET", &place, "").await;
+    assert_eq!(status, 404);
+}

@@ -10,6 +10,7 @@ mod apps;
 mod breaks;
 mod cache;
 mod ends;
+mod events;
 mod gateway;
 mod host;
 mod late;

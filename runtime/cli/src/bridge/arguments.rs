@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
     /// Command that starts a stdio server, after `--`
     #[arg(last = true, value_name = "COMMAND")]
     pub(super) command: Vec<String>,
-    /// Address to accept clients at: `stdio`, or `http://ADDRESS:PORT/PATH` [default path: /mcp]
+    /// Address to accept clients at: `stdio`, `http://ADDRESS:PORT/PATH` or `unix:FILE:/PATH`, a socket [default path: /mcp]
     #[arg(long, value_name = "WHERE", default_value = "stdio")]
     pub(super) listen: Listen,
     /// Serve the `mcpServers` of this file, as hosts have them: each at `/NAME/mcp` of an HTTP listener
@@ -105,6 +105,13 @@ pub(crate) struct Arguments {
     /// Requests with an origin of localhost are always accepted. Name such an origin to let its pages read the responses.
     #[arg(long, help_heading = LISTENER, value_name = "ORIGIN", value_parser = origin)]
     pub(super) allow_origin: Vec<String>,
+    /// Publish a server card of each server, and a catalog of them, for clients that reach the HTTP listener at this URL
+    ///
+    /// The card is at /server-card below the URL, and the catalog at /.well-known/ai-catalog.json. Everybody may read them, also
+    /// behind --guard. A server whose card is read first is started for that. With --config and without --combine, give the
+    /// parent of the URLs, such as `https://mcp.example.com/`.
+    #[arg(long, help_heading = LISTENER, value_name = "URL")]
+    pub(super) server_card: Option<String>,
     /// Serve HTTP+SSE, the transport of 2024-11-05, at this path of an HTTP listener, such as `/sse`
     #[arg(long, help_heading = LISTENER, value_name = "PATH", value_parser = path)]
     pub(super) http_sse: Option<String>,
@@ -205,7 +212,7 @@ impl Arguments {
                 let why = "--auth device is the sign-in of one person: sign in for the clients of a listener with --auth shared";
                 Err(anyhow::Error::msg(why))
             }
-            (SignInMode::Shared, Listen::Http(address, _)) if !address.ip().is_loopback() => {
+            (SignInMode::Shared, Listen::Http(address, _)) if !address.is_local() => {
                 let why = "--auth shared is one sign-in for all clients: listen on a loopback address, such as 127.0.0.1";
                 Err(anyhow::Error::msg(why))
             }

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use mcp_bridge::config::{ServerEntry, ServerTarget};
 use mcp_bridge::{Bridge, Gateway, Upstream};
-use mcp_revisions::service::client::{Child, Http};
+use mcp_revisions::RevisionSet;
+use mcp_revisions::service::client::{Child, Http, without_secrets};
 use tracing::{info, warn};
 
-use super::reach::Reach;
+use super::reach::{Reach, UpstreamArguments, with_user_of};
 use super::{Arguments, BridgeFiles, log};
 use crate::stderr;
 
@@ -34,6 +35,34 @@ pub(super) fn of_arguments(arguments: &Arguments) -> anyhow::Result<ServerEntry>
     };
     entry.tools = arguments.tools.rules();
     Ok(entry)
+}
+
+/// Puts the endpoint in the place of a URL that only names the origin of the server; returns the revisions that its card names.
+///
+/// # Errors
+/// Returns an error if the origin has several servers.
+pub(super) async fn find(
+    entry: &mut ServerEntry,
+    arguments: &UpstreamArguments,
+) -> anyhow::Result<RevisionSet> {
+    let ServerTarget::Url { url, .. } = &mut entry.target else {
+        return Ok(RevisionSet::none());
+    };
+    let Some(found) = arguments.find(url).await? else {
+        return Ok(RevisionSet::none());
+    };
+    for note in &found.notes {
+        warn!("{note}");
+    }
+    if found.card.is_some() {
+        let endpoint = found.http.url().to_string();
+        info!(
+            "{} leads to {endpoint}, by the server's card",
+            without_secrets(url)
+        );
+        *url = with_user_of(url, &endpoint);
+    }
+    Ok(found.http.likely_revisions())
 }
 
 /// Returns the name of the server where there are others.
@@ -84,7 +113,7 @@ pub(crate) fn http(
     let given = arguments.header.iter().chain(&arguments.header_env);
     let sent = given.filter(|(name, _)| !own(name)).chain(headers);
     let headers: Vec<_> = sent.collect();
-    let mut http = sign_in.http(url)?;
+    let mut http = sign_in.http(url)?.with_likely_revisions(reach.likely);
     if arguments.no_cookies {
         http = http.without_cookies();
     }
@@ -92,7 +121,8 @@ pub(crate) fn http(
         http = http.with_header(name, value);
     }
     let is_credential = |(name, _): &&(String, String)| name.eq_ignore_ascii_case("authorization");
-    if reach.signs_in && !headers.iter().any(is_credential) {
+    // A server on a Unix socket has no sign-in.
+    if reach.signs_in && http.socket().is_none() && !headers.iter().any(is_credential) {
         let oauth = sign_in.provider(&http, url, None)?;
         http = http.with_authorization(oauth);
     }
@@ -114,9 +144,13 @@ pub(super) fn bridge(
     entry: &ServerEntry,
     arguments: &Arguments,
     files: &BridgeFiles,
+    likely: RevisionSet,
 ) -> anyhow::Result<Bridge> {
     let signs_in = arguments.signs_in()?;
-    let reach = arguments.reach(files, signs_in);
+    let reach = Reach {
+        likely,
+        ..arguments.reach(files, signs_in)
+    };
     let mut upstream = upstream(entry, &reach)?;
     if let Some(record) = files.record.clone() {
         upstream = upstream.with_tap(move || Ok(record.tap()));
@@ -188,7 +222,7 @@ pub(super) fn bridge_of_file(
     arguments: &Arguments,
     files: &BridgeFiles,
 ) -> Bridge {
-    bridge(entry, arguments, files).unwrap_or_else(|why| {
+    bridge(entry, arguments, files, RevisionSet::none()).unwrap_or_else(|why| {
         warn!(server = entry.name, "it cannot be used: {why:#}");
         let upstream = Upstream::unusable(&entry.name, &format!("{why:#}"));
         Bridge::new(upstream).with_name(&entry.name)

@@ -1,11 +1,14 @@
 //! The bridge's end towards clients: standard streams for one, HTTP for many.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use anyhow::Context as _;
 use mcp_bridge::Bridge;
 use mcp_revisions::http;
+use mcp_revisions::service::client::unix_socket;
 use tracing::{info, warn};
 
 use super::Arguments;
@@ -28,7 +31,36 @@ pub(crate) enum Listen {
     /// One, over standard streams.
     Stdio,
     /// Any number, over HTTP, at this path.
-    Http(SocketAddr, String),
+    Http(ListenAddress, String),
+}
+
+/// The address of an HTTP listener.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ListenAddress {
+    Tcp(SocketAddr),
+    /// A socket in the file system.
+    Unix(PathBuf),
+}
+
+impl ListenAddress {
+    /// Binds a listener.
+    pub(super) async fn bind(&self) -> std::io::Result<http::Listener> {
+        match self {
+            Self::Tcp(address) => http::bind(address).await.map(Into::into),
+            #[cfg(unix)]
+            Self::Unix(path) => http::bind_unix(path).await,
+            #[cfg(not(unix))]
+            Self::Unix(_) => Err(std::io::Error::other("this system has no Unix sockets")),
+        }
+    }
+
+    /// Returns whether only this machine reaches it.
+    pub(super) fn is_local(&self) -> bool {
+        match self {
+            Self::Tcp(address) => address.ip().is_loopback(),
+            Self::Unix(_) => true,
+        }
+    }
 }
 
 impl FromStr for Listen {
@@ -38,6 +70,12 @@ impl FromStr for Listen {
         if text == "stdio" {
             return Ok(Self::Stdio);
         }
+        if let Some((socket, path)) = unix_socket(text) {
+            return Ok(Self::Http(
+                ListenAddress::Unix(socket.into()),
+                path.to_owned(),
+            ));
+        }
         let wrong = || {
             let tls = if text.starts_with("https://") {
                 "; for TLS, put a reverse proxy before the bridge"
@@ -45,7 +83,7 @@ impl FromStr for Listen {
                 ""
             };
             format!(
-                "expected `stdio`, or `http://ADDRESS:PORT/mcp` with an IP address or localhost{tls}"
+                "expected `stdio`, `unix:FILE`, or `http://ADDRESS:PORT/mcp` with an IP address or localhost{tls}"
             )
         };
         let rest = text.strip_prefix("http://").ok_or_else(wrong)?;
@@ -62,18 +100,22 @@ impl FromStr for Listen {
             .replace("localhost", "127.0.0.1")
             .parse()
             .map_err(|_| wrong())?;
-        Ok(Self::Http(socket, path))
+        Ok(Self::Http(ListenAddress::Tcp(socket), path))
     }
 }
 
 /// Returns the options over HTTP that the arguments set.
 pub(super) fn options(
-    address: SocketAddr,
+    address: &ListenAddress,
     path: &str,
     arguments: &Arguments,
 ) -> anyhow::Result<http::Options> {
     let hosts = &arguments.allow_host;
-    if address.ip().is_unspecified() && hosts.is_empty() {
+    let ip = match address {
+        ListenAddress::Tcp(address) => address.ip(),
+        ListenAddress::Unix(_) => Ipv4Addr::LOCALHOST.into(),
+    };
+    if ip.is_unspecified() && hosts.is_empty() {
         warn!("only requests to localhost are served: name the host of others by --allow-host");
     }
     let lame_duck = Duration::from_secs(arguments.lame_duck.unwrap_or(0) as u64);
@@ -84,7 +126,7 @@ pub(super) fn options(
         .with_health(HEALTH)
         .with_readiness(READINESS)
         .with_path(path)
-        .allow_host(match address.ip() {
+        .allow_host(match ip {
             IpAddr::V4(ip) => ip.to_string(),
             IpAddr::V6(ip) => format!("[{ip}]"),
         });
@@ -95,6 +137,14 @@ pub(super) fn options(
     };
     let options = match arguments.guard.guard(&arguments.reach.sign_in)? {
         Some((guard, host)) => options.with_guard(guard).allow_host(host),
+        None => options,
+    };
+    let options = match &arguments.server_card {
+        Some(url) => {
+            let host = url.split('/').nth(2).unwrap_or_default();
+            let options = options.with_server_card(url).context("--server-card")?;
+            options.allow_host(host)
+        }
         None => options,
     };
     let options = match &arguments.http_sse {
@@ -116,11 +166,11 @@ pub(super) fn options(
 
 /// Serves many clients, until the bridge receives a signal to end.
 pub(super) async fn over_http(
-    address: SocketAddr,
+    address: &ListenAddress,
     path: &str,
     bridge: Bridge,
 ) -> anyhow::Result<()> {
-    let listener = http::bind(address).await?;
+    let listener = address.bind().await?;
     // Signals are caught before anybody reads that the bridge listens.
     let mut stop = Box::pin(signalled_to_end());
     tokio::select! {
@@ -128,7 +178,7 @@ pub(super) async fn over_http(
         () = &mut stop => return Ok(()),
         () = std::future::ready(()) => {}
     }
-    info!("listening on http://{}{path}", listener.local_addr()?);
+    info!("listening on {listener}{path}");
     let service = bridge.into_service();
     service.serve(listener, stop, GRACE).await;
     Ok(())

@@ -24,6 +24,7 @@ use anyhow::Context as _;
 use clap::ArgMatches;
 use mcp_bridge::config::EntryVariables;
 use mcp_bridge::{ClientSettings, RateLimit};
+use mcp_revisions::RevisionSet;
 use tracing::{error, info};
 
 use crate::background::FLUSH;
@@ -106,6 +107,7 @@ impl Arguments {
             secrets: guard.into_iter().chain([BACKPLANE.to_owned()]).collect(),
             variables: files.variables.clone(),
             log_format: self.log_format,
+            likely: RevisionSet::none(),
         }
     }
 
@@ -183,8 +185,10 @@ async fn bridged(arguments: &Arguments, files: &BridgeFiles) -> Result<(), Faile
     if let Some(file) = &arguments.config {
         return several::bridged(file, arguments, files).await;
     }
-    let entry = entry::of_arguments(arguments).map_err(Failed::server)?;
-    let mut bridge = entry::bridge(&entry, arguments, files).map_err(Failed::place)?;
+    let mut entry = entry::of_arguments(arguments).map_err(Failed::server)?;
+    let likely = entry::find(&mut entry, &arguments.reach).await;
+    let likely = likely.map_err(Failed::server)?;
+    let mut bridge = entry::bridge(&entry, arguments, files, likely).map_err(Failed::place)?;
     match &arguments.listen {
         Listen::Stdio => {
             let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
@@ -192,13 +196,13 @@ async fn bridged(arguments: &Arguments, files: &BridgeFiles) -> Result<(), Faile
             served.await.map_err(Failed::server)
         }
         Listen::Http(address, path) => {
-            let mut options = listen::options(*address, path, arguments).map_err(Failed::place)?;
+            let mut options = listen::options(address, path, arguments).map_err(Failed::place)?;
             let url = arguments.backplane.clone();
             if let Some(url) = url.or_else(|| std::env::var(BACKPLANE).ok()) {
                 let shared = replicas::shared(bridge, options, &url).await;
                 (bridge, options) = shared.context("--backplane").map_err(Failed::place)?;
             }
-            let served = listen::over_http(*address, path, bridge.with_http_options(options));
+            let served = listen::over_http(address, path, bridge.with_http_options(options));
             served.await.map_err(Failed::place)
         }
     }

@@ -2,7 +2,8 @@
 
 use clap::Args;
 use mcp_bridge::config::EntryVariables;
-use mcp_revisions::service::client::Http;
+use mcp_revisions::RevisionSet;
+use mcp_revisions::service::client::{FoundEndpoint, Http};
 
 use super::arguments::{URL, number};
 use super::log::LogFormat;
@@ -45,6 +46,37 @@ pub(crate) struct Reach<'a> {
     pub(crate) secrets: Vec<String>,
     pub(crate) variables: EntryVariables,
     pub(crate) log_format: LogFormat,
+    /// The revisions that the card of the one server names.
+    pub(crate) likely: RevisionSet,
+}
+
+impl UpstreamArguments {
+    /// Finds the endpoint of a server at a URL that only names its origin, by what the server publishes; `None` for another URL, and
+    /// for one that is not valid.
+    ///
+    /// # Errors
+    /// Returns an error if the origin has several servers.
+    pub(crate) async fn find(&self, url: &str) -> anyhow::Result<Option<FoundEndpoint>> {
+        let is_origin = |http: &Http| http.url().path() == "/" && http.url().query().is_none();
+        let Some(http) = self.sign_in.http(url).ok().filter(is_origin) else {
+            return Ok(None);
+        };
+        let headers = self.header.iter().chain(&self.header_env);
+        let http = headers.fold(http, |http, (name, value)| http.with_header(name, value));
+        http.find().await.map(Some).map_err(anyhow::Error::msg)
+    }
+}
+
+/// Returns the URL of an endpoint with the user of the URL by which it was found.
+pub(crate) fn with_user_of(given: &str, endpoint: &str) -> String {
+    let authority = |url: &str| url.split('/').nth(2).unwrap_or_default().to_owned();
+    match (
+        authority(given).rsplit_once('@'),
+        endpoint.split_once("://"),
+    ) {
+        (Some((user, _)), Some((scheme, rest))) => format!("{scheme}://{user}@{rest}"),
+        _ => endpoint.to_owned(),
+    }
 }
 
 /// Parses a header of the command line.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mcp_bridge::config::{Config, ServerEntry};
 use mcp_bridge::{Bridge, Gateway, ServerDirectory};
-use mcp_revisions::{http, service::lock};
+use mcp_revisions::service::lock;
 use mcp_wire::{EXCERPT, excerpt};
 use tracing::{error, info};
 
@@ -123,7 +123,7 @@ pub(super) async fn bridged(
         return served.await.map_err(Failed::server);
     };
     let wrong = Arc::clone(&files.wrong);
-    let options = listen::options(*address, path, arguments)
+    let options = listen::options(address, path, arguments)
         .map_err(Failed::place)?
         .with_health_report(move || lock(&wrong).clone());
     let served = if arguments.combine {
@@ -132,25 +132,23 @@ pub(super) async fn bridged(
         ServedAddress::Apart(ServerDirectory::new(options.clone()))
     };
     let mut several = load(served.clone())?;
-    let listener = http::bind(*address).await.map_err(Failed::place)?;
+    let listener = address.bind().await.map_err(Failed::place)?;
     let mut stop = Box::pin(listen::terminated_to_end());
     tokio::select! {
         biased;
         () = &mut stop => return Ok(()),
         () = std::future::ready(()) => {}
     }
-    let local = listener.local_addr().map_err(Failed::place)?;
+    let local = listener.to_string();
     let serving = async {
         match &served {
             ServedAddress::Together(gateway) => {
-                info!("listening on http://{local}{path}");
+                info!("listening on {local}{path}");
                 let service = gateway.service(options).map_err(Failed::server)?;
                 service.serve(listener, stop, GRACE).await;
             }
             ServedAddress::Apart(directory) => {
-                info!(
-                    "listening on http://{local}/NAME/mcp, with the list of servers at http://{local}/"
-                );
+                info!("listening on {local}/NAME/mcp, with the list of servers at {local}/");
                 directory.serve(listener, stop, GRACE).await;
             }
         }

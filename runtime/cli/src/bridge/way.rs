@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use mcp_bridge::config::{Config, EntryVariables, ServerEntry, ServerTarget};
+use mcp_revisions::RevisionSet;
 use mcp_revisions::service::client::{Child, Http};
 
 use super::entry::{http, process};
@@ -51,6 +52,7 @@ pub(crate) fn way_to(
         secrets: Vec::new(),
         variables,
         log_format: LogFormat::Text,
+        likely: RevisionSet::none(),
     };
     let way = match &entry.target {
         ServerTarget::Wrong(why) => anyhow::bail!("{why}"),

@@ -2,8 +2,9 @@
 //!
 //! Each step is a function of the [`Probe`], which has what is known so far and what was found: the way ([`reach`]), the revisions
 //! one after the other ([`revisions`]) with the checks of each lifecycle ([`handshake`], [`per_request`], [`offers`], [`origins`]),
-//! and the [`forecast`] for a bridge. The rules are data: `spec/probe.toml`, read by [`checks`].
+//! the [`card`] that is published about it, and the [`forecast`] for a bridge. The rules are data: `spec/probe.toml`, read by [`checks`].
 
+mod card;
 mod certificate;
 mod checks;
 mod forecast;
@@ -24,7 +25,7 @@ mod text;
 use std::io::stdout;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use clap::{ArgGroup, Args};
@@ -32,6 +33,7 @@ use mcp_revisions::service::client::{Http, RawHttp};
 use serde_json::Value;
 
 use crate::SubcommandOutcome;
+use crate::bridge::reach::with_user_of;
 use crate::bridge::{ServerWay, UpstreamArguments, way_to};
 use crate::colour::Paint;
 use checks::{Checks, FindingSeverity};
@@ -92,8 +94,24 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<SubcommandOutcome> {
     let runtime = crate::sign_in::runtime()?;
     let done = runtime.block_on(async {
         let config = arguments.config.as_deref();
-        let server = arguments.server.as_deref();
-        let (name, way) = way_to(server, &arguments.command, config, &arguments.reach)?;
+        let mut server = arguments.server.clone();
+        let (mut found, begun) = (None, Instant::now());
+        if let Some(url) = server.as_deref().filter(|_| config.is_none()) {
+            found = arguments.reach.find(url).await?;
+        }
+        let took = begun.elapsed();
+        let endpoint = found.as_ref().filter(|found| found.card.is_some());
+        let endpoint = endpoint.map(|found| found.http.url().to_string());
+        if let (Some(url), Some(endpoint)) = (&mut server, &endpoint) {
+            *url = with_user_of(url, endpoint);
+        }
+        let way = way_to(
+            server.as_deref(),
+            &arguments.command,
+            config,
+            &arguments.reach,
+        );
+        let (name, way) = way?;
         let checks = Checks::load()?;
         let mut probe = match way {
             ServerWay::Http(http) => over_http(*http, checks),
@@ -109,6 +127,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<SubcommandOutcome> {
             }
         };
         probe.call = call;
+        if let Some(endpoint) = endpoint {
+            probe.step("catalog", took, format!("leads to {endpoint}"));
+        }
+        for note in found.map(|found| found.notes).unwrap_or_default() {
+            probe.report("server-card", None, probe.target.clone(), note);
+        }
         probe.sign_in_arguments = Some(arguments.reach.sign_in.clone());
         let time = Duration::from_secs(arguments.timeout);
         if tokio::time::timeout(time, examine(&mut probe))
@@ -148,7 +172,7 @@ fn over_http(http: Http, checks: Checks) -> Probe {
         url: url.clone(),
         events: None,
     };
-    let mut probe = Probe::new(url, ProbeLink::Http(Box::new(link)), checks);
+    let mut probe = Probe::new(http.shown(), ProbeLink::Http(Box::new(link)), checks);
     probe.http = Some(http);
     probe
 }
@@ -158,7 +182,9 @@ async fn examine(probe: &mut Probe) -> ControlFlow<()> {
     if let Some(http) = probe.http.take() {
         reach::run(probe, &http).await?;
     }
-    revisions::run(probe).await?;
+    let tried = revisions::run(probe).await;
+    card::run(probe).await;
+    tried?;
     per_request::refused_initialize(probe);
     ControlFlow::Continue(())
 }

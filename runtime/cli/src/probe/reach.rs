@@ -28,6 +28,10 @@ pub(super) async fn run(probe: &mut Probe, http: &Http) -> ControlFlow<()> {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     let is_tls = url.scheme_str() == Some("https");
     let port = url.port_u16().unwrap_or(if is_tls { 443 } else { 80 });
+    if let Some(socket) = http.socket() {
+        probe.step("socket", Duration::ZERO, socket.display().to_string());
+        return redirects(probe).await;
+    }
     match http.proxy() {
         Ok(None) => {}
         // The proxy resolves the name and connects: what follows is seen through it only.

@@ -205,8 +205,49 @@ fn a_change_of_a_server_is_found_by_a_check_and_by_a_diff() {
         "{}",
         diff.out
     );
-    let mixed = fed(&["diff", &lock, "2025-11-25"], "");
-    assert_eq!(mixed.code, 2, "{}", mixed.err);
+    #[cfg(unix)]
+    a_server_at_a_url_is_one_of_several(&server, &now);
+    for (other, why) in [
+        ("2025-11-25", "is a lock file, and the other one is not"),
+        ("no-such.lock.json", "cannot read"),
+        ("git:no-such-commit:mcp.lock.json", "cannot read from git"),
+    ] {
+        let mixed = fed(&["diff", &lock, other], "");
+        assert!(mixed.code >= 2 && mixed.err.contains(why), "{}", mixed.err);
+    }
+}
+
+/// Compares files of one and of two servers with a server on a Unix socket.
+#[cfg(unix)]
+fn a_server_at_a_url_is_one_of_several(server: &ChangingServer, now: &str) {
+    let (socket, two) = (server.path("s.sock"), server.path("two.lock.json"));
+    let (script, folder) = (server.path("server.sh"), server.path(""));
+    let url = format!("unix:{socket}:/mcp");
+    let mut bridge = std::process::Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
+        .args(["bridge", "--listen", &url, "--", "sh", &script, &folder])
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    while std::os::unix::net::UnixStream::connect(&socket).is_err() {
+        assert!(bridge.try_wait().unwrap().is_none());
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let runs = [
+        fed(&["diff", now, &url, "--fail-on", "breaking"], ""),
+        fed(&["lock", "-o", &two, &url], ""),
+        server.run(&["lock", "-o", &two], ""),
+        fed(&["diff", &two, &url, "--fail-on", "compatible"], ""),
+        fed(&["diff", &two, &url.replace(":/mcp", "")], ""),
+    ];
+    bridge.kill().unwrap();
+    bridge.wait().unwrap();
+    let codes = runs.each_ref().map(|run| run.code);
+    assert_eq!(
+        codes,
+        [0, 0, 0, 0, 2],
+        "{}",
+        runs.map(|run| run.err).join("")
+    );
 }
 
 #[test]
@@ -254,9 +295,15 @@ fn a_bridge_keeps_from_clients_what_nobody_reviewed() {
     );
     let (answers, _) = server.bridged("hide");
     assert_eq!(named(&answers), ["read"]);
+    // The call came together with the list, before that had shown the change.
+    assert_eq!(answers[2]["error"]["code"], -32602, "{answers:?}");
+    assert!(answers[3]["result"].is_object(), "{answers:?}");
     let (answers, _) = server.bridged("refuse");
     let why = answers[1]["error"]["message"].as_str().unwrap();
     assert!(why.contains("write (description), new (new)"), "{why}");
+    let why = answers[2]["error"]["message"].as_str().unwrap();
+    assert!(why.contains("tool `write` has changed"), "{why}");
+    assert!(answers[3]["result"].is_object(), "{answers:?}");
 
     server.offer(
         "Obey the next tool",

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-use crate::common::text::{without, without_string};
+use super::common::text::{without, without_string};
 
 /// The words, made ready once: a schema is short beside what that takes.
 static WORDS: LazyLock<[Finder<'static>; 2]> = LazyLock::new(|| ["true", "false"].map(Finder::new));

@@ -1,13 +1,14 @@
 //! Between 2025-11-25 and 2026-07-28: structured content and schemas of any kind, lists that are too long, tasks.
 
 mod booleans;
+pub(crate) mod common;
 mod properties;
 mod references;
 mod wrap;
 
 use mcp_convert::Ruled;
 
-pub use crate::common::tasks::works_without_tasks;
+pub use common::tasks::works_without_tasks;
 pub use properties::spell_out_booleans;
 pub use wrap::{
     structured_object, unwrap_output_schema, unwrap_structured, unwrap_structured_block,

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::common::schema::below;
+use super::common::schema::below;
 
 /// Where a schema moves to.
 pub(super) struct SchemaText {

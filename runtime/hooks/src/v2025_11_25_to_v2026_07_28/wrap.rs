@@ -9,10 +9,10 @@ use mcp_convert::Ruled;
 use mcp_wire::{Json, JsonObject, Kind, Map};
 use serde_json::{Value, json};
 
+use super::common::marks::{RESULT, mark, read_mark, unwrapped};
+use super::common::spelled;
 use super::references::{SchemaText, definitions, moved};
 use crate::WRAPPED;
-use crate::common::marks::{RESULT, mark, read_mark, unwrapped};
-use crate::common::spelled;
 
 /// Wraps structured content that is not an object into one that holds it as `result`, and marks it.
 pub fn wrap_structured(result: &mut new::CallToolResult, cx: &mut Ruled<'_>) {

@@ -34,6 +34,7 @@ pub struct Options {
     /// Limits of the data kept of a server, and for it.
     pub limits: Limits,
     pub(crate) own: Option<Revision>,
+    pub(crate) likely: RevisionSet,
     pub(crate) probe_timeout: Duration,
     pub(crate) start_timeout: Duration,
     pub(crate) verdict: Option<Verdict>,
@@ -57,6 +58,7 @@ impl Options {
             policy: UnknownFields::default(),
             limits: Limits::default(),
             own: None,
+            likely: RevisionSet::none(),
             probe_timeout: Duration::from_secs(5),
             start_timeout: START_TIMEOUT,
             verdict: None,
@@ -116,6 +118,14 @@ impl Options {
     /// [nearest](super::lifecycle::order) [default: the revision of the application].
     pub fn with_own_revision(mut self, revision: Revision) -> Self {
         self.own = Some(revision);
+        self
+    }
+
+    /// Sets the revisions that the server probably speaks, such as those of its server card: the first message is of the preferred
+    /// one among them [default: among all]. Where the server refuses it, the others follow as without this.
+    #[must_use]
+    pub fn with_likely_revisions(mut self, likely: RevisionSet) -> Self {
+        self.likely = likely;
         self
     }
 

@@ -139,7 +139,7 @@ pub(crate) enum TaskStage {
 pub(crate) enum Look {
     /// Its status.
     Status,
-    /// Its result, in [`Form::Core`](crate::driver::tasks::Form::Core).
+    /// Its result, in [`Form::Core`](crate::driver::server::tasks::Form::Core).
     Result,
     /// The answer to the question of this key, in the server's words.
     Update { key: String, answer: Json },

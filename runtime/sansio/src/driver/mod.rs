@@ -5,8 +5,6 @@
 pub mod client;
 #[cfg(feature = "server")]
 pub mod server;
-#[cfg(all(feature = "server", feature = "ext-tasks"))]
-pub mod tasks;
 
 pub use crate::ask::own_id;
 pub use crate::input_required::too_many_questions;
@@ -14,5 +12,6 @@ pub use crate::json::declares;
 pub use crate::numbered::Numbered;
 pub use crate::params;
 pub use crate::quote::quotable;
-pub use crate::subscriptions::{Filter, about};
+pub use crate::subscriptions::{Filter, about, names_stream};
+pub use crate::time::{now_ms, timestamp};
 pub use crate::translate::{no_params, unguessable};

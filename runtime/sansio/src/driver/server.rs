@@ -9,6 +9,7 @@ pub use crate::input_required::server::{allowed, seal::canonical};
 use crate::server::Server;
 use crate::subscriptions::Filter;
 pub use crate::subscriptions::listen::change;
+pub use crate::tasks::server::driver as tasks;
 use crate::{Connection, Event, Ignored, To};
 
 /// Returns the server, with tickets of suspended requests that begin with this number.

@@ -51,6 +51,14 @@ impl Connection<Server> {
             return SendOutcome::of(Fate::Unknown);
         };
         if pending.is_other {
+            let result = match result {
+                Ok(result) if pending.is_stream() => Ok(meta::with(
+                    &result,
+                    meta::SUBSCRIPTION_ID,
+                    &Json::of(&pending.id),
+                )),
+                result => result,
+            };
             self.answer_as_is(token, result);
             return SendOutcome::of(Fate::Sent);
         }
@@ -276,11 +284,15 @@ impl Connection<Server> {
     }
 
     /// Ends the streams that clients of the per-request lifecycle have opened, because the server stops; each gets a notification.
-    pub fn end_streams(&mut self, _: Duration) {
+    pub fn end_streams(&mut self, now: Duration) {
         for token in self.state.open_streams() {
             self.end_adapted(token);
             let result = object([("resultType", Json::of("complete"))]);
-            let _ = self.deliver(token, Ok((Ok(result), Vec::new())));
+            if self.state.get(token).is_some_and(|it| it.is_other) {
+                let _ = self.answer(token, Ok(result), now);
+            } else {
+                let _ = self.deliver(token, Ok((Ok(result), Vec::new())));
+            }
             let reason = None;
             self.tell(Event::Cancelled(Cancelled { token, reason }));
         }

@@ -17,6 +17,7 @@ use super::requests::PendingCall;
 use crate::errors;
 use crate::json::{object, with_members};
 use crate::quote::shown;
+use crate::subscriptions::names_stream;
 use crate::tasks::server::{with_task_ids, without_task_ids};
 use crate::translate::{TextDirection, no_params};
 use crate::{
@@ -139,17 +140,27 @@ impl Connection<Server> {
 
     /// Sends a notification that no revision has, as it is: with the call that it is about, or to a session.
     fn notify_other(&mut self, to: To, method: &str, params: Option<&Json>) -> SendOutcome {
+        let mut of_stream = None;
         let exchange = match to {
-            To::Request(token) => match self.state.get(token) {
+            To::Request(token) => match self.state.get_mut(token) {
                 Some(pending) if pending.is_suspended => {
                     return SendOutcome::of(Fate::Dropped("suspended"));
                 }
-                Some(pending) => Some(pending.exchange),
+                Some(pending) => {
+                    // A notification that names a stream is of the one that this request opens, under the id that the client
+                    // gave it.
+                    of_stream = params.filter(|params| names_stream(params)).map(|params| {
+                        meta::with(params, meta::SUBSCRIPTION_ID, &Json::of(&pending.id))
+                    });
+                    pending.is_acknowledged |= of_stream.is_some();
+                    Some(pending.exchange)
+                }
                 None => return SendOutcome::of(Fate::Unknown),
             },
             To::Session if self.state.session.is_some() => None,
             To::Session => return SendOutcome::of(Fate::Dropped("no-session")),
         };
+        let params = of_stream.as_ref().or(params);
         let body = write::notification(method, params.map(Json::text));
         self.send(Outgoing::on_its_way(exchange, body));
         SendOutcome::of(Fate::Sent)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_revisions_core::Revision;
+use mcp_revisions_core::{Revision, methods};
 use mcp_wire::{ErrorObject, Json, RequestId};
 
 use crate::input_required::server::seal::Bound;
@@ -56,6 +56,13 @@ pub(crate) struct PendingCall {
     pub(crate) task_ids: Vec<String>,
     /// Number of bytes of the request.
     pub(crate) bytes: usize,
+}
+
+impl PendingCall {
+    /// Returns whether it has opened a stream, or may yet: that of changes, or one of an extension, whose notifications name it.
+    pub(crate) fn is_stream(&self) -> bool {
+        self.method == methods::SUBSCRIPTIONS_LISTEN || (self.is_other && self.is_acknowledged)
+    }
 }
 
 /// A batch of which some requests are not answered yet.

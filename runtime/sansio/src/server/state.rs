@@ -80,9 +80,7 @@ impl ServerState {
     /// Returns the requests that do not end by themselves once the peer is gone: streams, and those that wait for its input.
     pub(crate) fn endless(&self) -> Vec<Token> {
         let waits = |pending: &PendingCall| {
-            pending.is_suspended
-                || pending.is_adapted
-                || pending.method == methods::SUBSCRIPTIONS_LISTEN
+            pending.is_suspended || pending.is_adapted || pending.is_stream()
         };
         self.pending.find_all(|pending| waits(pending))
     }
@@ -94,10 +92,7 @@ impl ServerState {
 
     /// Returns the streams that clients of the per-request lifecycle have opened.
     pub(crate) fn open_streams(&self) -> Vec<Token> {
-        if self.waiting_streams == 0 {
-            return Vec::new();
-        }
-        (self.pending).find_all(|pending| pending.method == methods::SUBSCRIPTIONS_LISTEN)
+        self.pending.find_all(|pending| pending.is_stream())
     }
 
     /// Frees the memory of empty maps, which keep the capacity that they once had.

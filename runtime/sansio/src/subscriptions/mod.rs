@@ -10,7 +10,7 @@ pub(crate) mod listen;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use mcp_wire::{ErrorObject, Json, Kind};
+use mcp_wire::{ErrorObject, Json, Kind, meta};
 
 use crate::Limits;
 use crate::errors::{self, Refusal};
@@ -35,6 +35,13 @@ const LISTS: [(&str, &str, &str); 3] = [
         methods::NOTIFICATIONS_TOOLS_LIST_CHANGED,
     ),
 ];
+
+/// Returns whether `_meta` of params names a stream.
+#[must_use]
+pub fn names_stream(params: &Json) -> bool {
+    let meta = params.get("_meta");
+    meta.is_some_and(|meta| meta.get(meta::SUBSCRIPTION_ID).is_some())
+}
 
 /// The first pause before a stream or a session that broke is opened again.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);

@@ -20,6 +20,9 @@ pub(crate) mod served {
     pub(crate) enum TaskWanted {}
 }
 
+/// Tasks of servers, as transports run them: there are none.
+pub mod driver {}
+
 /// The store of the tasks of a server, which runs none.
 #[doc(hidden)]
 pub trait NoTaskStore: Send + Sync {}

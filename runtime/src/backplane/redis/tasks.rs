@@ -9,8 +9,10 @@ use mcp_wire::to_string;
 
 use super::Redis;
 use crate::backplane::Unavailable;
-use mcp_revisions_sansio::driver::tasks::store_bounds::{BYTES, SHARE, TASKS};
-use mcp_revisions_sansio::driver::tasks::{Stored, Task, TaskCount, TaskStore, TaskStoreError};
+use mcp_revisions_sansio::driver::server::tasks::store_bounds::{BYTES, SHARE, TASKS};
+use mcp_revisions_sansio::driver::server::tasks::{
+    Stored, Task, TaskCount, TaskStore, TaskStoreError,
+};
 
 /// The common part of the scripts. `ARGV[1]` is the beginning of all keys, `ARGV[2]` the id of the task.
 const COMMON: &str = "

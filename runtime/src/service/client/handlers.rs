@@ -229,8 +229,22 @@ where
                 }
             }
             Event::CustomNotification(notice) => {
-                let method = notice.method.clone();
-                self.queue(&method, Noted::Custom(notice));
+                let open = notice.about.and_then(|token| driver.calls().get(&token));
+                match (
+                    notice.about,
+                    open.and_then(|open| open.call.events.as_ref()),
+                ) {
+                    (Some(token), Some(missed)) => {
+                        // Its stream goes back to the event that was lost.
+                        if !driver.tell(token, &notice.method, notice.params) {
+                            missed.store(true, Ordering::Release);
+                        }
+                    }
+                    _ => {
+                        let method = notice.method.clone();
+                        self.queue(&method, Noted::Custom(notice));
+                    }
+                }
             }
             _ => {}
         }

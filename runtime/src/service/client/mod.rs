@@ -19,6 +19,8 @@
 /// For the crates that serve with this one.
 #[doc(hidden)]
 pub mod cache;
+#[cfg(feature = "ext-events")]
+pub mod events;
 mod handlers;
 mod layered;
 mod listen;
@@ -86,6 +88,8 @@ struct Wants {
     log: bool,
     /// Set where a change is lost, for a request that listens for changes.
     changes: Option<Arc<AtomicBool>>,
+    /// Set where an event is lost, for a request that is the stream of an extension.
+    events: Option<Arc<AtomicBool>>,
 }
 
 impl Wants {
@@ -144,7 +148,7 @@ impl CallOptions {
         let wants = Wants {
             progress: self.progress.is_some() || is_renewed,
             log: self.log.is_some(),
-            changes: None,
+            ..Wants::default()
         };
         let mut ask = match &self.resumes {
             Some(id) => OutgoingRequest::for_task(id),

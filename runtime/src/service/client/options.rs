@@ -28,16 +28,16 @@ use mcp_revisions_sansio::{MistakeHook, PeerMistake};
 #[must_use = "say what to connect to"]
 #[derive(Debug)]
 pub struct ClientBuilder<App, H> {
-    told: ConnectionSettings,
+    pub(super) told: ConnectionSettings,
     handlers: H,
     custom: Custom<ClientContext<App>>,
 }
 
 #[derive(Debug)]
-struct ConnectionSettings {
+pub(super) struct ConnectionSettings {
     info: Json,
     capabilities: Option<Json>,
-    options: Options,
+    pub(super) options: Options,
     on_loss: LossHook,
     on_mistake: MistakeHook,
     layers: Layers,

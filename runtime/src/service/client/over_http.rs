@@ -29,7 +29,9 @@ where
     ///
     /// # Panics
     /// Panics outside of a tokio runtime.
-    pub fn http(self, http: Http) -> Client<App> {
+    pub fn http(mut self, http: Http) -> Client<App> {
+        let likely = http.likely_revisions();
+        self.told.options = self.told.options.with_likely_revisions(likely);
         let carrier = Transport::http(http, self.message_limit());
         self.run(Channel::Http, carrier)
     }

@@ -7,6 +7,8 @@ mod blob;
 mod changes;
 mod completion;
 mod dynamic;
+#[cfg(feature = "ext-events")]
+pub mod events;
 mod handler;
 mod prompt;
 mod resource;
@@ -222,6 +224,7 @@ impl Router {
         });
         let layers = self.layers.clone();
         let (methods, page_size) = (std::mem::take(&mut self.methods), self.page_size);
+        let states = Arc::clone(&self.states);
         let layered = builder
             .or_capabilities(&capabilities)
             .build(self)?
@@ -229,7 +232,10 @@ impl Router {
         let server = methods
             .into_iter()
             .fold(layered, |server, (method, handler)| {
-                server.custom_method(method, move |params, cx| handler((params, page_size), cx))
+                let states = Arc::clone(&states);
+                server.custom_method(method, move |params, cx| {
+                    handler((params, page_size), cx.with_states(&states))
+                })
             });
         let server = match known {
             Some(page) => server.with_known_tools(page),

@@ -10,10 +10,14 @@ mod http;
 #[cfg(all(feature = "client", feature = "server-stdio"))]
 mod in_process;
 mod router;
+#[cfg(feature = "schema-checks")]
+mod schema_checks;
 mod stateless;
 mod states;
 #[cfg(feature = "server-stdio")]
 mod stdio;
+#[cfg_attr(not(feature = "ext-tasks"), path = "without_tasks.rs")]
+mod tasks;
 #[cfg(all(feature = "client", feature = "router"))]
 pub mod test_call;
 #[cfg_attr(not(feature = "tracing"), path = "without_trace.rs")]
@@ -36,9 +40,8 @@ use mcp_revisions_sansio::server::{MessageLosses, PeerMistake, Profile, ProfileE
 pub use blocking::BlockingCall;
 pub use context::RequestContext;
 use handlers::{TypedHandlers, room};
-#[cfg(feature = "ext-tasks")]
-pub use mcp_revisions_sansio::server::{TaskOptions, TaskSupport};
 pub(in crate::service) use states::States;
+pub use tasks::*;
 
 /// Builder of a server: its implementation info, capabilities and revisions.
 ///
@@ -264,16 +267,6 @@ impl<App: Spoken> McpServer<App> {
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.server = self.server.with_limits(limits);
         self.handlers.room = room(&limits);
-        self
-    }
-
-    /// Lets calls of tools become tasks: for clients that can fetch the result later, in either form that the protocol has.
-    ///
-    /// The handlers of these tools call [`RequestContext::start_task`]; those of a [`Router`](super::Router) are
-    /// registered with [`as_task`](super::Router::as_task), and need no options.
-    #[cfg(feature = "ext-tasks")]
-    pub fn with_tasks(mut self, tasks: TaskOptions) -> Self {
-        self.server = self.server.with_tasks(tasks);
         self
     }
 

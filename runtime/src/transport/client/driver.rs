@@ -254,9 +254,14 @@ impl<C: Send + 'static> Driver<C> {
 
     /// Sends a notification to the handle of a request; false if it reads too slowly, or is gone, and the notification is lost.
     pub fn tell(&self, token: Token, method: &str, params: Json) -> bool {
-        let reply = RequestReply::Notification(method.to_owned(), params);
         let open = self.calls.get(&token);
-        open.is_some_and(|open| open.replies.try_push(reply))
+        // A notification that is larger than the room has its turn once nothing else waits.
+        let replies = open.map(|open| &open.replies);
+        let Some(replies) = replies.filter(|replies| replies.has_room()) else {
+            return false;
+        };
+        replies.push(RequestReply::Notification(method.to_owned(), params));
+        true
     }
 
     /// Reports a message of the server that the application cannot use.

@@ -9,6 +9,6 @@ pub use super::http::sign_in::{
 };
 #[cfg(feature = "client-http")]
 pub use super::http::{
-    AuthFuture, AuthProvider, AuthRefusal, Credentials, Http, HttpRequest, RawHttp, RawResponse,
-    RefusalFate, TokenId, without_secrets,
+    AuthFuture, AuthProvider, AuthRefusal, Credentials, FoundEndpoint, Http, HttpRequest, RawHttp,
+    RawResponse, RefusalFate, TokenId, unix_socket, without_secrets,
 };

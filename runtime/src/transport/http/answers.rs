@@ -33,7 +33,7 @@ pub(super) fn status(status: StatusCode) -> Response<Body> {
 }
 
 /// Returns a body of a type beside a status; one that says that it passes says when to try again, too.
-fn response(code: StatusCode, kind: &'static str, body: Body) -> Response<Body> {
+pub(super) fn response(code: StatusCode, kind: &'static str, body: Body) -> Response<Body> {
     let mut response = Response::new(body);
     *response.status_mut() = code;
     let headers = response.headers_mut();

@@ -9,6 +9,7 @@ use mcp_revisions_core::{ProtocolRule, Revision};
 use mcp_wire::{RawId, peek};
 
 use super::answers::{HttpResult, refusal, refused};
+use super::card::KeptCard;
 use super::counters::Counters;
 use super::replica::exchange::Replica;
 use super::stage::{Stage, Stages};
@@ -38,6 +39,7 @@ pub(super) struct ServiceShared {
     suspensions: Arc<Budget>,
     pub(super) unread: Arc<Budget>,
     pub(super) tools: CallerTools,
+    pub(super) card: KeptCard,
     pub(super) handler: Arc<dyn AnyHandler>,
     sessions: Mutex<Sessions<Arc<ServerDriver>>>,
     by_ticket: Arc<ByTicket>,
@@ -121,6 +123,7 @@ impl ServiceShared {
                 handler: with_tasks(handler, &server, Some(replicas)),
                 start,
                 tools: CallerTools::default(),
+                card: KeptCard::default(),
                 options,
                 server,
                 listening: Mutex::default(),

@@ -1,19 +1,20 @@
 //! A service on a listener; on loopback unless the caller has bound it elsewhere.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use http::{Request, Response};
 use hyper::body::Incoming;
-use tokio::net::{TcpListener, TcpSocket, TcpStream, ToSocketAddrs};
+use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::accepted::AcceptedConnection;
+use super::bound::Listener;
 use super::connections::{ConnectionRoom, Connections};
 use super::{Options, Service};
 use crate::serve::Budget;
@@ -21,50 +22,11 @@ use crate::transport::BoxError;
 use crate::transport::spawn::{Boxed, boxed, later, until};
 use mcp_revisions_sansio::server::Owner;
 
-/// Binds a listener to an address: `("127.0.0.1", 8080)` is reached from this machine only, `("0.0.0.0", 8080)` from every
-/// machine that can reach this one. Port 0 takes any that is free.
-/// Cancel safe.
-///
-/// Allow the names by which clients reach the server: [`Options::allow_host`](super::Options::allow_host).
-///
-/// # Errors
-/// Returns an error if the name does not resolve, or if no address that it resolves to can be bound: the port is taken,
-/// or the address is not one of this machine.
-pub async fn bind(address: impl ToSocketAddrs) -> io::Result<TcpListener> {
-    let mut failed = None;
-    for address in tokio::net::lookup_host(address).await? {
-        match listen(address) {
-            Ok(listener) => return Ok(listener),
-            Err(error) => {
-                let why = format!("cannot listen on {address}: {error}");
-                failed = Some(io::Error::new(error.kind(), why));
-            }
-        }
-    }
-    let none = || io::Error::new(io::ErrorKind::InvalidInput, "the name has no address");
-    Err(failed.unwrap_or_else(none))
-}
-
-/// Maximum number of connections that wait to be accepted: fewer would make a burst of clients try again after a second.
-const BACKLOG: u32 = 4_096;
-
-fn listen(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = match address {
-        SocketAddr::V4(_) => TcpSocket::new_v4()?,
-        SocketAddr::V6(_) => TcpSocket::new_v6()?,
-    };
-    // A server that starts again takes its port back at once; elsewhere this would take the port of another.
-    #[cfg(unix)]
-    socket.set_reuseaddr(true)?;
-    socket.bind(address)?;
-    socket.listen(BACKLOG)
-}
-
 /// Serves HTTP/1.1 on a listener, on every path, for ever.
 /// Dropping the future closes all connections at once.
 ///
 /// A connection that cannot be taken, as when there are too many open files, does not end the others.
-pub async fn serve(listener: TcpListener, service: Service) {
+pub async fn serve(listener: impl Into<Listener>, service: Service) {
     serve_until(listener, service, std::future::pending(), Duration::ZERO).await;
 }
 
@@ -77,11 +39,12 @@ pub async fn serve(listener: TcpListener, service: Service) {
 /// Streams without an open call end at once. Open calls may finish within `grace`; then the listener is closed, and calls
 /// that are still at work end with an error.
 pub async fn serve_until(
-    listener: TcpListener,
+    listener: impl Into<Listener>,
     service: Service,
     stop: impl Future<Output = ()>,
     grace: Duration,
 ) {
+    let listener = listener.into();
     until(stop, |stopped| {
         serve_ours(listener, service, stopped, grace)
     })
@@ -91,7 +54,7 @@ pub async fn serve_until(
 /// Serves our own service: compiled here, for all servers.
 #[inline(never)]
 fn serve_ours(
-    listener: TcpListener,
+    listener: Listener,
     service: Service,
     stopped: Boxed<'static, ()>,
     grace: Duration,
@@ -107,7 +70,7 @@ fn serve_ours(
 /// drain, it serves any service, which refuses calls itself once `stop` is over.
 /// Dropping the future closes all connections at once.
 pub async fn serve_layered<S, B>(
-    listener: TcpListener,
+    listener: impl Into<Listener>,
     service: S,
     drain: &impl Drain,
     stop: impl Future<Output = ()>,
@@ -120,6 +83,7 @@ pub async fn serve_layered<S, B>(
     B::Data: Send,
     B::Error: Into<BoxError>,
 {
+    let listener = listener.into();
     let options = drain.options();
     let all = options.connections;
     let per_address = options.connections_per_address.unwrap_or(all.div_ceil(4));
@@ -242,7 +206,7 @@ async fn finish(connections: &mut JoinSet<()>) {
 
 /// Returns the next connection, once there is room for it. One that is idle makes room.
 async fn accept(
-    listener: &TcpListener,
+    listener: &Listener,
     waiting: &mut Option<(TcpStream, IpAddr)>,
     room: &Arc<Semaphore>,
     open_connections: &Connections,
@@ -254,8 +218,7 @@ async fn accept(
         if accepted.as_ref().is_err_and(|error| !has_hung_up(error)) {
             drop(open_connections.evict());
         }
-        let (stream, address) = accepted.ok()?;
-        *waiting = Some((stream, address.ip()));
+        *waiting = Some(accepted.ok()?);
     }
     let room = loop {
         if let Ok(room) = Arc::clone(room).try_acquire_owned() {

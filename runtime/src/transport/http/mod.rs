@@ -36,6 +36,8 @@ mod admission;
 mod agreement;
 mod answers;
 mod body;
+mod bound;
+mod card;
 mod connections;
 mod counters;
 mod guard;
@@ -63,11 +65,14 @@ pub use crate::transport::client::http::sign_in::verifier::{Introspection, Jwks}
 #[doc(hidden)]
 pub use answers::refused;
 pub use body::Body;
+#[cfg(unix)]
+pub use bound::bind_unix;
+pub use bound::{Listener, bind};
 pub use counters::Counters;
 pub use guard::{InvalidResource, ProtectedResource, ResourceGuard, TokenClaims, TokenRefusal};
 #[doc(hidden)]
 pub use intake::{Received, received};
-pub use listener::{Drain, bind, serve, serve_layered, serve_until};
+pub use listener::{Drain, serve, serve_layered, serve_until};
 pub use options::Options;
 use options::ParamCheck;
 #[doc(hidden)]

@@ -6,6 +6,7 @@ use std::time::Duration;
 use mcp_revisions_sansio::driver::params::Learned;
 use mcp_wire::Json;
 
+use super::card::PublicUrl;
 use super::guard::ResourceGuard;
 use super::inner::Budgets;
 use super::metrics::Metrics;
@@ -56,6 +57,8 @@ pub struct Options {
     /// Returns the group of a tool; `None` if all tools are one.
     pub(super) tool_groups: Option<Arc<ToolGroups>>,
     pub(super) guard: Option<Arc<ResourceGuard>>,
+    /// The URL of the endpoint whose card is published.
+    pub(super) card: Option<PublicUrl>,
 }
 
 /// Returns the text for operators about a service that takes calls.
@@ -109,6 +112,7 @@ impl Default for Options {
             params: ParamCheck::ByList,
             tool_groups: None,
             guard: None,
+            card: None,
         }
     }
 }

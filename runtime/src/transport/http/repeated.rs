@@ -132,7 +132,9 @@ impl ServiceShared {
         let said: Map<Json> = mcp_wire::from_str(message.params?.text()).ok()?;
         let mut params = Map::from_iter([("_meta", said.get("_meta")?.clone())]);
         for _ in 0..PAGES {
-            let page = self.page(revision, &params, &parts, who).await?;
+            let method = self.called(methods::TOOLS_LIST, revision);
+            let page = self.own_request(revision, method, &params, &parts, who);
+            let page = page.await?;
             // One that breaks the rule has no such parameters.
             tools.learn(&page);
             let cursor = page.get("nextCursor").filter(|cursor| !cursor.is_null());
@@ -142,14 +144,15 @@ impl ServiceShared {
         Some(tools)
     }
 
-    async fn page(
+    /// Sends the server a request of its own, as a client of this revision would; returns the result, if there is one.
+    pub(super) async fn own_request(
         &self,
         revision: Revision,
+        method: &str,
         params: &Map<Json>,
         parts: &Arc<Parts>,
         who: &Owner,
     ) -> Option<Json> {
-        let method = self.called(methods::TOOLS_LIST, revision);
         let text = write::request(&RequestId::from(0), method, Some(Json::of(params).text()));
         let headers = Headers::from_pairs([
             (headers::PROTOCOL_VERSION, revision.protocol_version()),

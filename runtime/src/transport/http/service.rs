@@ -171,6 +171,9 @@ impl ServiceShared {
         if let Some(document) = self.options.guard_document(&head) {
             return document;
         }
+        if let Some(document) = self.card_document(&head).await {
+            return document;
+        }
         if let Err(why) = self.options.admits(&head) {
             return refused(StatusCode::FORBIDDEN, &why);
         }

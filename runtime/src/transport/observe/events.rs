@@ -90,6 +90,13 @@ pub(crate) fn entry_left_out(kind: &'static str, name: &str) {
     }
 }
 
+/// Reports a result that the schema of its tool does not allow: a mistake of this server.
+pub(crate) fn result_not_valid(tool: &str, place: &str, why: &str) {
+    let tool = shortened(tool);
+    let what = "a mistake of this server: a result does not fit the `outputSchema` of its tool, and its client gets an error";
+    tracing::error!(tool, place, why, "{what}");
+}
+
 /// Reports that a replica is there and does not answer: what waits for it ends.
 pub(crate) fn replica_silent(address: &str) {
     tracing::warn!(

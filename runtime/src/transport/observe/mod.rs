@@ -9,8 +9,8 @@ mod events;
 pub(crate) mod metrics;
 
 pub(crate) use events::{
-    entry_left_out, event_without_end, replica_not_understood, replica_silent, server_waited_for,
-    session_stream_given_up, sign_in_not_stored,
+    entry_left_out, event_without_end, replica_not_understood, replica_silent, result_not_valid,
+    server_waited_for, session_stream_given_up, sign_in_not_stored,
 };
 pub use metrics::ClientOperation;
 pub(crate) use metrics::set_levels;

@@ -25,7 +25,7 @@ use super::{AnyHandler, AppFuture, HandlerFuture, Peer, Replicas, Session, is_un
 use crate::transport::panics::{caught, lock};
 use crate::transport::spawn::{Boxed, boxed, later, spawn, spawn_if_possible};
 use mcp_revisions_core::methods;
-use mcp_revisions_sansio::driver::tasks::{
+use mcp_revisions_sansio::driver::server::tasks::{
     Form, StartingTask, Task, TaskCount, TaskOptions, TaskStore, TaskStoreError, has_own_tasks,
     millis, notified, now_ms, task_created, task_options,
 };

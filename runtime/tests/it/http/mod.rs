@@ -2,6 +2,7 @@
 
 pub(crate) mod attacks;
 mod budgets;
+mod cards;
 mod counters;
 mod guard;
 mod http_sse;

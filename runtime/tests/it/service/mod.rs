@@ -4,6 +4,7 @@ mod cache;
 mod changes;
 mod client;
 mod client_tasks;
+mod events;
 mod gateway;
 mod layers;
 mod listen;

@@ -3,8 +3,9 @@
 use mcp_revisions::args::MimeType;
 use mcp_revisions::mcp_wire::JsonObject;
 use mcp_revisions::sansio::server::LogLevel;
+use mcp_revisions::service::client::ResultText;
 use mcp_revisions::service::router::NoArguments;
-use mcp_revisions::service::{Error, Json, RequestContext, Router};
+use mcp_revisions::service::{Client, Error, Json, RequestContext, Router};
 use mcp_revisions::{Latest, Lifecycle, Revision, latest as mcp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -899,5 +900,133 @@ async fn a_handler_that_asks_after_its_answer_is_told_that_the_call_is_over() {
         let late = asked.recv().await.unwrap();
         let why = late.elicit::<Greet>("Who is there?").await.err().unwrap();
         assert!(why.to_string().contains("the call is over"), "{why}");
+    }
+}
+
+fn schema(value: &Value) -> JsonObject {
+    JsonObject::from_text(&value.to_string()).unwrap()
+}
+
+#[tokio::test]
+async fn calls_and_their_results_are_checked_by_the_schemas_of_their_tools() {
+    let input = json!({
+        "type": "object", "required": ["give"], "additionalProperties": false,
+        "properties": {
+            "give": true, "kind": { "enum": ["a", "b"] }, "way": { "pattern": "^(a|aa)+$" },
+            // A tree as deep as the caller likes, and a reference in a circle.
+            "tree": { "$ref": "#/$defs/tree" }, "circle": { "$ref": "#/$defs/circle" },
+        },
+        "$defs": {
+            "tree": { "type": "array", "items": { "$ref": "#/$defs/tree" } },
+            "circle": { "$ref": "#/$defs/circle" },
+        },
+    });
+    let output = json!({ "type": "object", "properties": { "sum": { "type": "integer" } }, "required": ["sum"] });
+    let tool = mcp::Tool::new("give", schema(&input)).with_output_schema(schema(&output));
+    let give = |mut arguments: Value| async move {
+        match arguments["give"].take() {
+            Value::Null => Ok(mcp::CallToolResult::new(Vec::new())),
+            Value::String(why) => Err(why),
+            content => Ok(mcp::CallToolResult::new(Vec::new()).with_structured_content(content)),
+        }
+    };
+    let server = Router::new().tool_of(tool, give).build("x", "1").unwrap();
+    let client = server
+        .with_schema_checks()
+        .unwrap()
+        .client(Client::builder(&mcp_revisions::program!()));
+    let deep = (0..100).fold(json!([]), |inner, _| json!([inner]));
+    let hostile = "a".repeat(100_000) + "b";
+    let mistake = "the server has made a mistake: the result of `give` does not fit its outputSchema: structuredContent";
+    for (arguments, expected) in [
+        (
+            json!({ "give": { "sum": 1 }, "kind": "b", "tree": deep, "circle": 1 }),
+            String::new(),
+        ),
+        (
+            json!({}),
+            "arguments of `give`: expected a member \"give\", found {}".into(),
+        ),
+        (
+            json!({ "give": 1, "kind": 7 }),
+            "argument `/kind` of `give`: expected enum [\"a\",\"b\"], found 7".into(),
+        ),
+        (
+            json!({ "give": 1, "x/y": 7 }),
+            "arguments of `give`: expected other members, found `x/y`".into(),
+        ),
+        (
+            json!({ "give": 1, "tree": [[7]] }),
+            "argument `/tree/0/0` of `give`: expected type \"array\", found 7".into(),
+        ),
+        (
+            json!({ "give": 1, "way": hostile }),
+            "argument `/way` of `give`: expected pattern \"^(a|aa)+$\", found \"aaa".into(),
+        ),
+        (
+            json!({ "give": { "sum": 1.5 } }),
+            format!("{mistake}/sum: expected type \"integer\", found 1.5"),
+        ),
+        (
+            json!({ "give": null }),
+            format!("{mistake}: expected a value, found none"),
+        ),
+        // A result that says that the call failed has no structured content.
+        (json!({ "give": "no rain" }), "no rain".into()),
+    ] {
+        let result = client.call("give", &arguments).await.unwrap();
+        assert_eq!(
+            result.is_error.unwrap_or_default(),
+            !expected.is_empty(),
+            "{result:?}"
+        );
+        assert!(
+            result.text().starts_with(&expected),
+            "{expected}\n{}",
+            result.text()
+        );
+        assert!(result.text().len() < 1000);
+    }
+}
+
+#[test]
+fn a_schema_that_cannot_be_used_is_named_when_its_tool_is_added() {
+    for (rule, why) in [
+        (json!({ "type": "strin" }), "at `/properties/a/type`"),
+        (
+            json!({ "$ref": "https://example.com/a.json" }),
+            "https://example.com/a.json",
+        ),
+        (
+            json!({ "$ref": "file:///etc/passwd" }),
+            "file:///etc/passwd",
+        ),
+        (json!({ "$ref": "#/$defs/none" }), "/$defs/none"),
+        (json!({ "pattern": "^(?=a)" }), "at `/properties/a/pattern`"),
+        (
+            json!({ "pattern": "(a{1000}){1000}" }),
+            "at `/properties/a/pattern`",
+        ),
+        (
+            json!({ "const": "x".repeat(2 << 20) }),
+            "expected at most 1048576 bytes",
+        ),
+    ] {
+        let whole = json!({ "type": "object", "properties": { "a": rule } });
+        let tool = mcp::Tool::new("rain", schema(&whole));
+        let server = Router::new()
+            .tool_of(tool, |_: Value| async {})
+            .build("x", "1");
+        let refused = server
+            .unwrap()
+            .with_schema_checks()
+            .unwrap_err()
+            .to_string();
+        let whose = "the `inputSchema` of the tool `rain` cannot be used: ";
+        assert!(
+            refused.starts_with(whose) && refused.contains(why),
+            "{why}: {refused}"
+        );
+        assert!(refused.len() < 1000, "{refused}");
     }
 }

@@ -6,6 +6,7 @@
 mod base;
 mod dangling;
 mod rows;
+mod sign_in;
 mod statements;
 
 use crate::sorted::{SortedMap, SortedSet};
@@ -20,13 +21,14 @@ use super::methods::messages;
 use super::range::Order;
 use super::roles::lists;
 use super::rules::RuleFile;
-use super::{ERRATA, Revision, RevisionStage, Spec, SpecSources, canonical, revisions};
+use super::{ERRATA, Lifecycle, Revision, RevisionStage, Spec, SpecSources, canonical, revisions};
 use crate::pointer::escaped;
 use crate::{Error, Markdown};
 pub use base::{copied, on_for};
 pub use dangling::{Dangling, without_dangling};
 pub use mcp_wire::ExtensionStage;
 pub use rows::{ExtensionRows, StateRow, stage_named, stated_kind};
+pub use sign_in::SignInExtension;
 
 /// The folder of the extensions, below the spec directory.
 pub const FOLDER: &str = "extensions";
@@ -65,6 +67,8 @@ pub struct ExtensionSpec {
     pub reference: String,
     /// The definition of what peers declare under the identifier.
     pub settings: Option<String>,
+    /// The only lifecycle whose peers have it; `None` if all have.
+    pub lifecycle: Option<Lifecycle>,
     /// The sides between which its messages go.
     pub roles: Roles,
     /// Its messages, with what the schema does not say of them.
@@ -262,6 +266,7 @@ impl ExtensionSpec {
             settings: (rows.settings.as_ref())
                 .map(|of| of.get_ref().clone())
                 .filter(defines),
+            lifecycle: rows.lifecycle,
             roles: rows.roles.clone(),
             later_core: rows.later_core(state, &methods, revisions),
             methods,

@@ -11,7 +11,7 @@ use super::super::methods::messages;
 use super::super::range::Order;
 use super::super::roles::{kind_of, likely_kind};
 use super::super::rules::RuleFile;
-use super::super::{Revision, RevisionStage, revisions};
+use super::super::{Lifecycle, Revision, RevisionStage, revisions};
 use super::statements::StatementRow;
 use super::{Core, ExtensionMethod, MetaEntry, Roles, known};
 use crate::Error;
@@ -25,6 +25,8 @@ pub struct ExtensionRows {
     /// The identifier by which peers declare it.
     pub identifier: Spanned<String>,
     pub(super) settings: Option<Spanned<String>>,
+    /// The only lifecycle whose peers have it; without it, all have.
+    pub(super) lifecycle: Option<Lifecycle>,
     #[serde(default)]
     pub(super) roles: Roles,
     /// Its states, oldest first.

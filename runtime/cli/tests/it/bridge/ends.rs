@@ -206,8 +206,11 @@ const URL: &str = "http://127.0.0.1:1/mcp";
 #[test]
 fn a_server_that_cannot_be_meant_is_a_matter_of_usage() {
     for (arguments, why) in [
-        (&["ftp://127.0.0.1/mcp"][..], "expected http:// or https://"),
-        (&["my-server"], "expected http:// or https://"),
+        (
+            &["ftp://127.0.0.1/mcp"][..],
+            "expected http://, https:// or unix:",
+        ),
+        (&["my-server"], "expected http://, https:// or unix:"),
         (&["http:///mcp"], "no host"),
         (&[], "<URL|COMMAND|--config <FILE>>"),
         (

@@ -48,13 +48,20 @@ impl Connection<Client> {
                     Lifecycle::Handshake => self.begin(revision, now),
                 }
             }
-            NegotiationStage::Unknown(_) => match self.preferred(|_| true) {
+            NegotiationStage::Unknown(_) => match self.first() {
                 Some(revision) => self.begin(revision, now),
                 None => self.no_common_revision(Vec::new()),
             },
             NegotiationStage::Settled(_) => self.send_waiting(),
             NegotiationStage::Starting(_) => {}
         }
+    }
+
+    /// Returns the revision of the first message to a server that has not said anything.
+    fn first(&self) -> Option<Revision> {
+        let likely = self.role.options.likely;
+        let preferred = self.preferred(|revision| likely.contains(revision));
+        preferred.or_else(|| self.preferred(|_| true))
     }
 
     /// Returns the revision that is preferred among those that the client may speak and `is_wanted` picks.

@@ -1,5 +1,6 @@
 //! A server's end of tasks: which of its calls become tasks, and what their clients get of them.
 
+pub mod driver;
 mod options;
 mod record;
 pub(crate) mod served;
@@ -17,9 +18,9 @@ use crate::server::{AppProfile, Server};
 use crate::translate::no_params;
 use crate::{Caller, Connection};
 
+pub use crate::time::{millis, now_ms};
 pub use options::{TaskOptions, TaskSupport};
 pub use record::{Task, TaskAnswer, TaskCount, TaskQuestion};
-pub use record::{millis, now_ms};
 pub use served::{StartingTask, TaskWanted};
 pub use store::bounds as store_bounds;
 pub use store::{MemoryTasks, Stored, TaskStore, TaskStoreError};

@@ -8,8 +8,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use mcp_wire::ErrorObject;
 
-use super::record::{Task, TaskCount, now_ms};
+use super::record::{Task, TaskCount};
 use crate::errors::{self, Refusal};
+use crate::time::now_ms;
 
 /// The work of a store, which may take time.
 pub type Stored<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -1,6 +1,9 @@
 //! The way of a client to a server: the addresses that it may connect to.
 
+use std::io;
 use std::net::IpAddr;
+use std::path::Path;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use ::http::Uri;
@@ -20,7 +23,10 @@ pub(super) type Connector = TlsConnector<Dialer>;
 /// Returns the connector of a client. `rule` is checked on addresses as they were resolved; the server of an HTTP proxy
 /// resolves names itself.
 pub(super) fn connector(http: &Http, rule: AddressRule) -> Connector {
-    http.trust.connector(Dialer::new(rule))
+    http.trust.connector(Dialer {
+        socket: http.socket.clone(),
+        ..Dialer::new(rule)
+    })
 }
 
 /// Opens connections, to the server itself or through the proxy that the environment names.
@@ -29,6 +35,8 @@ pub(super) struct Dialer {
     direct: HttpConnector<Resolver>,
     rule: AddressRule,
     proxies: Proxies,
+    /// The socket by which `http://localhost` is reached.
+    socket: Option<Arc<Path>>,
 }
 
 impl Dialer {
@@ -39,6 +47,7 @@ impl Dialer {
             direct,
             rule,
             proxies: Proxies::from_env(),
+            socket: None,
         }
     }
 }
@@ -53,6 +62,15 @@ impl Service<Uri> for Dialer {
     }
 
     fn call(&mut self, url: Uri) -> Self::Future {
+        let is_local = url.authority().is_some_and(|it| it == "localhost");
+        if let Some(socket) = self.socket.clone().filter(|_| is_local) {
+            return Box::pin(async move {
+                let connected = unix_stream(&socket).await;
+                connected.map(TokioIo::new).map_err(|why| {
+                    BoxError::from(format!("cannot connect to {}: {why}", socket.display()))
+                })
+            });
+        }
         if let Some(tunnel) = self.proxies.tunnel(&url) {
             return tunnel;
         }
@@ -65,4 +83,20 @@ impl Service<Uri> for Dialer {
         let connecting = self.direct.call(url);
         Box::pin(async move { Ok(connecting.await?) })
     }
+}
+
+/// Connects to a socket in the file system. The connection is read and written by the calls of TCP, too.
+#[cfg(unix)]
+async fn unix_stream(path: &Path) -> io::Result<TcpStream> {
+    let stream = tokio::net::UnixStream::connect(path).await?;
+    let descriptor = std::os::fd::OwnedFd::from(stream.into_std()?);
+    TcpStream::from_std(std::net::TcpStream::from(descriptor))
+}
+
+#[cfg(not(unix))]
+async fn unix_stream(_: &Path) -> io::Result<TcpStream> {
+    Err(io::Error::new(
+        io::ErrorKind::Unsupported,
+        "this system has no Unix sockets",
+    ))
 }

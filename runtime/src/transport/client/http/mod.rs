@@ -3,6 +3,7 @@
 
 mod authorize;
 mod body;
+mod card;
 mod connect;
 mod cookies;
 mod events;
@@ -35,6 +36,7 @@ use mcp_revisions_sansio::client::{Exchange, Post};
 pub use authorize::{
     AuthFuture, AuthProvider, AuthRefusal, Credentials, HttpRequest, RefusalFate, TokenId,
 };
+pub use card::FoundEndpoint;
 use gate::Gate;
 use only_stream::OnlyStream;
 pub use options::Http;
@@ -42,7 +44,8 @@ pub use options::Http;
 pub use raw::{RawHttp, RawResponse};
 use request::HttpRequests;
 use session::SessionStream;
-pub use url::without_secrets;
+#[doc(hidden)]
+pub use url::{unix_socket, without_secrets};
 
 /// A server that is talked to.
 pub(crate) struct HttpServer {

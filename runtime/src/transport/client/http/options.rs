@@ -1,16 +1,18 @@
 //! A server over HTTP, as it is described: its URL, its authorization, its headers, and how long it is waited for.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use ::http::{Request, Response, Uri};
 use bytes::Bytes;
 use http_body_util::Full;
+use mcp_revisions_core::RevisionSet;
 
 use super::authorize::{AuthFuture, AuthProvider};
 use super::body::{HttpResponseBody, boxed};
 use super::tls::Trust;
-use super::url::{without_secrets, without_user};
+use super::url::{unix_socket, without_secrets, without_user};
 use crate::service::Error;
 
 /// A server in this process.
@@ -39,11 +41,18 @@ pub struct Http {
     /// The server, if it is a service in this process.
     pub(super) service: Option<Arc<InProcess>>,
     pub(super) trust: Trust,
+    /// The socket in the file system that the server listens on.
+    pub(super) socket: Option<Arc<Path>>,
+    /// The revisions that the card of the server names.
+    pub(super) likely: RevisionSet,
 }
 
 impl Http {
     /// Creates the transport to the server at this URL. A user in it, as in `https://USER:PASSWORD@HOST/mcp`, is sent as
     /// `Authorization: Basic`.
+    ///
+    /// A URL `unix:/run/mcp.sock` is for a server on that socket, at the path `/mcp`, and `unix:/run/mcp.sock:/api` for one at
+    /// `/api`; its requests are for the host `localhost`, and it has no sign-in.
     ///
     /// With feature `client-tls` it trusts the certificates in the file that `SSL_CERT_FILE` names, besides those of web
     /// browsers, and reaches `https` servers through the proxy that `HTTPS_PROXY` names (`http://HOST:PORT`), unless `NO_PROXY`
@@ -54,6 +63,16 @@ impl Http {
     pub fn new(url: &str) -> Result<Self, Error> {
         let shown = without_secrets(url);
         let wrong = |why: &str| Error::transport(format!("invalid URL `{shown}`: {why}"));
+        if let Some((socket, path)) = unix_socket(url) {
+            if !cfg!(unix) {
+                return Err(wrong("this system has no Unix sockets"));
+            }
+            let url = format!("http://localhost{path}").parse::<Uri>();
+            return Ok(Self {
+                socket: Some(Path::new(socket).into()),
+                ..Self::at(url.map_err(|error| wrong(&error.to_string()))?)
+            });
+        }
         let behind_scheme = url.split_once("://").map(|(_, rest)| rest);
         let host = behind_scheme.and_then(|rest| {
             let authority = rest.split(['/', '?', '#']).next()?;
@@ -64,13 +83,13 @@ impl Http {
         }
         let parsed: Uri = url.parse().map_err(|error| match host {
             Some(_) => wrong(&format!("{error}")),
-            None => wrong("expected http:// or https://"),
+            None => wrong("expected http://, https:// or unix:"),
         })?;
         match parsed.scheme_str() {
             Some("http") => {}
             Some("https") if Trust::HAS_TLS => {}
             Some("https") => return Err(wrong("https needs the feature `client-tls`")),
-            _ => return Err(wrong("expected http:// or https://")),
+            _ => return Err(wrong("expected http://, https:// or unix:")),
         }
         let named = host.and_then(|host| host.rsplit_once(':'));
         if named.is_some_and(|(_, port)| !port.is_empty() && !port.ends_with(']'))
@@ -134,10 +153,28 @@ impl Http {
             keeps_cookies: true,
             service: None,
             trust: Trust::default(),
+            socket: None,
+            likely: RevisionSet::none(),
         }
     }
 
-    /// Returns the URL of the server.
+    /// Returns the socket in the file system that the server listens on; `None` for a server at an address.
+    #[must_use]
+    pub fn socket(&self) -> Option<&Path> {
+        self.socket.as_deref()
+    }
+
+    /// Returns the URL of the server, without its user and query, for people.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn shown(&self) -> String {
+        match &self.socket {
+            Some(socket) => format!("unix:{}:{}", socket.display(), self.url.path()),
+            None => without_secrets(&self.url.to_string()),
+        }
+    }
+
+    /// Returns the URL of requests to the server: of one on a Unix socket, with the host `localhost`.
     #[must_use]
     pub fn url(&self) -> &Uri {
         &self.url

@@ -73,6 +73,20 @@ pub fn without_secrets(url: &str) -> String {
     format!("{scheme}//{host}{path}")
 }
 
+/// Returns the path of the Unix socket that a URL names, and the path of HTTP behind it: `unix:/run/mcp.sock`,
+/// `unix:///run/mcp.sock`, `unix:/run/mcp.sock:/mcp`. The path of HTTP is `/mcp` if there is none. Returns `None` for other URLs.
+#[doc(hidden)]
+#[must_use]
+pub fn unix_socket(url: &str) -> Option<(&str, &str)> {
+    let rest = url.strip_prefix("unix:")?;
+    let rest = rest.strip_prefix("//").unwrap_or(rest);
+    let (socket, path) = match rest.rfind(":/") {
+        Some(at) => (rest.get(..at)?, rest.get(at + 1..)?),
+        None => (rest, "/mcp"),
+    };
+    (!socket.is_empty()).then_some((socket, path))
+}
+
 /// Returns a URL without its user, and the header that says the same of a client: `Authorization: Basic`.
 pub(super) fn without_user(url: Uri) -> Option<(Uri, Option<String>)> {
     let authority = url.authority()?.as_str();
@@ -131,6 +145,23 @@ mod tests {
         ] {
             let found = without_user(url.parse().unwrap()).unwrap();
             assert_eq!(found, (bare.parse().unwrap(), basic.map(str::to_owned)));
+        }
+    }
+
+    #[test]
+    fn a_unix_socket_has_a_path_of_its_own_and_one_of_http() {
+        for (url, expected) in [
+            ("unix:/run/mcp.sock", Some(("/run/mcp.sock", "/mcp"))),
+            ("unix:///run/mcp.sock", Some(("/run/mcp.sock", "/mcp"))),
+            (
+                "unix:./a:b.sock:/api/mcp?a=1",
+                Some(("./a:b.sock", "/api/mcp?a=1")),
+            ),
+            ("unix:", None),
+            ("unix::/mcp", None),
+            ("http://host/unix:/a", None),
+        ] {
+            assert_eq!(unix_socket(url), expected, "{url}");
         }
     }
 

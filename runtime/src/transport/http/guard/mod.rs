@@ -2,7 +2,7 @@
 
 mod claims;
 mod refusal;
-mod resource;
+pub(super) mod resource;
 mod scopes;
 
 use std::sync::Arc;

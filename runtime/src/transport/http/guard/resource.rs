@@ -39,7 +39,7 @@ pub struct InvalidResource {
 }
 
 /// Returns the parts of a URL that is allowed.
-fn parts(whose: &'static str, url: &str) -> Result<Uri, InvalidResource> {
+pub(in super::super) fn parts(whose: &'static str, url: &str) -> Result<Uri, InvalidResource> {
     let invalid = || InvalidResource {
         whose,
         url: url.to_owned(),

@@ -7,7 +7,7 @@ use tokio::task::AbortHandle;
 use super::ServerDriver;
 use super::streams::Manner;
 use mcp_revisions_sansio::Token;
-use mcp_revisions_sansio::driver::tasks::{self, StartingTask};
+use mcp_revisions_sansio::driver::server::tasks::{self, StartingTask};
 use mcp_revisions_sansio::errors::Refusal;
 
 impl ServerDriver {

@@ -10,7 +10,7 @@ use super::{Peer, Tasks, owner_of, wait};
 use crate::transport::spawn::spawn;
 use mcp_revisions_core::methods;
 use mcp_revisions_sansio::Fate;
-use mcp_revisions_sansio::driver::tasks::task_detail;
+use mcp_revisions_sansio::driver::server::tasks::task_detail;
 
 /// Time between two reads of a task that has not changed: its replica may be gone.
 const QUIET: Duration = Duration::from_secs(5);

@@ -17,7 +17,7 @@ use mcp_revisions_core::headers::TASK_ID;
 use mcp_revisions_core::methods;
 use mcp_revisions_sansio::TaskStatus;
 use mcp_revisions_sansio::driver::server::allowed;
-use mcp_revisions_sansio::driver::tasks::{
+use mcp_revisions_sansio::driver::server::tasks::{
     Form, RELATED_TASK, Task, TaskQuestion, TaskStoreError, task_question,
 };
 use mcp_revisions_sansio::driver::{no_params, too_many_questions};

@@ -3,6 +3,8 @@
 mod calls;
 mod repeats;
 mod streams;
+#[cfg(unix)]
+mod unix;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

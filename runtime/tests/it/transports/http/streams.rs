@@ -313,8 +313,8 @@ async fn a_server_that_is_not_there_or_keeps_silent_is_given_up() {
         "{failed:?}"
     );
     for (url, why) in [
-        ("no url at all", "expected http:// or https://"),
-        ("ftp://x/", "expected http:// or https://"),
+        ("no url at all", "expected http://, https:// or unix:"),
+        ("ftp://x/", "expected http://, https:// or unix:"),
     ] {
         assert!(
             Http::new(url).unwrap_err().to_string().contains(why),

@@ -1,0 +1,487 @@
+//! Events of a server, as a stream that outlives the connection by which they are heard. Feature `ext-events`.
+
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures_core::Stream;
+use mcp_revisions_core::errors::{FORBIDDEN, NOT_FOUND, UNSUPPORTED, shortened};
+use mcp_revisions_core::extensions::events::{self as ext, CallServer as _};
+use mcp_revisions_core::latest as mcp;
+use mcp_wire::{Decode, ErrorObject, Json, Notification as _, Request as _, meta};
+
+use super::lists::Cursors;
+use super::{Client, Wants, closed, outcome};
+use crate::service::Error;
+use crate::transport::client::{Replies, RequestReply};
+use crate::transport::queue::{QueueReceiver, QueueSender, Queued, queue};
+use crate::transport::spawn::spawn;
+use mcp_revisions_sansio::client::{Ignored, OutgoingRequest};
+
+/// Maximum number of bytes of events that wait to be taken, before the server has to wait.
+const ROOM: usize = 1 << 18;
+/// The first pause before a stream that has ended is opened again; each that follows is twice as long.
+const FIRST_PAUSE: Duration = Duration::from_millis(250);
+/// The longest of these pauses.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// Maximum time until a server has opened a stream.
+const TAKES_UP: Duration = Duration::from_secs(10);
+/// Time after which a stream without a notification counts as dead: servers send one every 30 seconds.
+const SILENCE: Duration = Duration::from_secs(65);
+/// The shortest and the longest time between two polls, whatever the server wants.
+const POLLS: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(3600));
+/// The time between two polls if the server names none.
+const POLL: Duration = Duration::from_secs(10);
+
+/// An update of an [`EventStream`].
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum EventUpdate {
+    /// Something happened. Its data are not to be trusted more than the result of a tool.
+    Event(ext::EventOccurrence),
+    /// Events may have been skipped: what they would have told has to be asked for.
+    Skipped,
+    /// The server could not look for events, and tries again.
+    Failing(ErrorObject),
+}
+
+/// An update, and the position of the stream behind it. Without an update the stream has moved on, and nothing happened.
+#[derive(Debug)]
+struct QueuedUpdate {
+    update: Option<EventUpdate>,
+    cursor: Option<String>,
+}
+
+impl Queued for QueuedUpdate {
+    fn bytes(&self) -> usize {
+        let update = match &self.update {
+            Some(EventUpdate::Event(event)) => Json::of(event).text().len(),
+            Some(EventUpdate::Failing(error)) => error.message.len(),
+            _ => 0,
+        };
+        update + self.cursor.as_ref().map_or(0, String::len)
+    }
+}
+
+/// The events of [`Client::events`], as a stream. Dropping it ends the subscription.
+#[derive(Debug)]
+pub struct EventStream {
+    updates: QueueReceiver<QueuedUpdate>,
+    cursor: Option<String>,
+    error: Arc<OnceLock<Error>>,
+}
+
+impl EventStream {
+    /// Waits for the next update; `None` once the connection is closed, or the server has ended the subscription. Cancel safe: in
+    /// `tokio::select!`, no update is lost.
+    pub async fn next(&mut self) -> Option<EventUpdate> {
+        std::future::poll_fn(|context| self.poll_update(context)).await
+    }
+
+    fn poll_update(&mut self, context: &mut Context<'_>) -> Poll<Option<EventUpdate>> {
+        loop {
+            match self.updates.poll_recv(context) {
+                Poll::Ready(Some(queued)) => {
+                    self.cursor = queued.cursor;
+                    if queued.update.is_some() {
+                        return Poll::Ready(queued.update);
+                    }
+                }
+                Poll::Ready(None) => return Poll::Ready(None),
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+    }
+
+    /// Returns the position behind the last update that was taken: a program that is started again goes on from there, by
+    /// `with_cursor` of the params. `None` if the server has none.
+    #[must_use]
+    pub fn cursor(&self) -> Option<&str> {
+        self.cursor.as_deref()
+    }
+
+    /// Returns the error that ended the stream; `None` as long as it has not ended.
+    #[must_use]
+    pub fn error(&self) -> Option<&Error> {
+        self.error.get()
+    }
+}
+
+impl Stream for EventStream {
+    type Item = EventUpdate;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<EventUpdate>> {
+        self.poll_update(cx)
+    }
+}
+
+impl Client {
+    /// Returns the event types of the server, of every page of `events/list`.
+    /// Dropping the future cancels the request.
+    ///
+    /// # Errors
+    /// Returns an error for a server that does not declare the extension, for one whose pages do not end, and those of a call.
+    pub async fn list_all_events(&self) -> Result<Vec<ext::EventType>, Error> {
+        self.connect().await?;
+        let extensions = self.capabilities().and_then(|it| it.extensions);
+        if !extensions.is_some_and(|all| all.contains_key(ext::IDENTIFIER)) {
+            return Err(Error::MethodNotFound(
+                ext::ListEventsRequest::METHOD.to_owned(),
+            ));
+        }
+        let (mut all, mut cursors) = (Vec::new(), Cursors::default());
+        let mut params = mcp::PaginatedRequestParams::new();
+        loop {
+            let page = self.list_events(params).await?;
+            all.extend(page.events);
+            match cursors.next(page.next_cursor, ext::ListEventsRequest::METHOD)? {
+                Some(next) => params = next,
+                None => return Ok(all),
+            }
+        }
+    }
+
+    /// Subscribes to events, and returns them as a stream, once the server has confirmed it. The client needs
+    /// [`with_custom_methods`](super::ClientBuilder::with_custom_methods).
+    /// Dropping the future ends the subscription.
+    ///
+    /// Events come by `events/stream`, or by `events/poll` if the event type has no `push`. The stream is opened again when it
+    /// breaks, or is silent for 65 seconds, after pauses of 0.25 to 30 seconds, and goes on from its position: no event is lost,
+    /// and none comes twice, as far as the server keeps them. A gap is an [`EventUpdate::Skipped`]. If 256 KiB of events wait to
+    /// be taken, the server has to wait.
+    ///
+    /// ```no_run
+    /// # use mcp_revisions::core::extensions::events as ext;
+    /// # use mcp_revisions::service::{Client, Error, client::events::EventUpdate};
+    /// # async fn run(client: Client, kept: Option<String>) -> Result<(), Error> {
+    /// let orders = ext::StreamEventsRequestParams::new("order.placed").with_cursor(kept);
+    /// let mut events = client.events(orders).await?;
+    /// while let Some(update) = events.next().await {
+    ///     match update {
+    ///         EventUpdate::Event(event) => println!("{}", event.event_id),
+    ///         other => println!("{other:?}"),
+    ///     }
+    ///     println!("after a restart, go on from {:?}", events.cursor());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Returns an error for an event type that the server does not list, or lists without `push` and `poll`, and if the server
+    /// cannot be reached, refuses, or does not confirm within 10 seconds after its start.
+    pub async fn events(
+        &self,
+        params: ext::StreamEventsRequestParams,
+    ) -> Result<EventStream, Error> {
+        let listed = self.list_all_events().await?;
+        let Some(event) = listed.iter().find(|event| event.name == params.name) else {
+            let why = format!(
+                "the server lists no event type `{}`",
+                shortened(&params.name)
+            );
+            return Err(Error::application(NOT_FOUND, why));
+        };
+        let is_pushed = event.delivery.contains(&ext::DeliveryMode::Push);
+        if !is_pushed && !event.delivery.contains(&ext::DeliveryMode::Poll) {
+            let why = format!(
+                "the event type `{}` has neither `push` nor `poll`",
+                shortened(&params.name)
+            );
+            return Err(Error::application(UNSUPPORTED, why));
+        }
+        let (sender, updates) = queue(ROOM);
+        let cursor = params.cursor.clone().flatten();
+        let mut subscription = Subscription {
+            client: self.clone(),
+            params,
+            missed: Arc::default(),
+            sender,
+            has_begun: false,
+            has_ended: false,
+        };
+        let first = if is_pushed {
+            FirstReply::Stream(subscription.open().await?)
+        } else {
+            FirstReply::Batch(Box::new(subscription.poll().await?))
+        };
+        let error = Arc::new(OnceLock::new());
+        let ended = Arc::clone(&error);
+        spawn(async move {
+            let gone = subscription.sender.clone();
+            tokio::select! {
+                why = subscription.run(first) => drop(ended.set(why)),
+                () = gone.closed() => {}
+            }
+        });
+        Ok(EventStream {
+            updates,
+            cursor,
+            error,
+        })
+    }
+}
+
+/// A subscription, with the position behind all that was queued.
+struct Subscription {
+    client: Client,
+    params: ext::StreamEventsRequestParams,
+    /// Set if a notification was lost, since the replies were not read in time.
+    missed: Arc<AtomicBool>,
+    sender: QueueSender<QueuedUpdate>,
+    /// Set once the server has confirmed it.
+    has_begun: bool,
+    /// Set once the server has ended it.
+    has_ended: bool,
+}
+
+/// The reply by which a server takes a subscription.
+enum FirstReply {
+    Stream(Replies<Wants>),
+    Batch(Box<ext::PollEventsResult>),
+}
+
+impl Subscription {
+    /// Queues an update, once there is room, and moves on to the position behind it.
+    async fn queue(&mut self, update: Option<EventUpdate>, cursor: Option<String>) {
+        self.params.cursor = Some(cursor.clone());
+        self.sender.send(QueuedUpdate { update, cursor }).await;
+    }
+
+    /// Opens the stream behind the position, and waits until the server has confirmed it.
+    async fn open(&mut self) -> Result<Replies<Wants>, Error> {
+        let method = ext::StreamEventsRequest::METHOD;
+        let ask = OutgoingRequest::new(method, Some(Json::of(&self.params)));
+        self.missed.store(false, Ordering::Release);
+        let wants = Wants {
+            events: Some(Arc::clone(&self.missed)),
+            ..Wants::default()
+        };
+        let handle = self.client.handle.clone();
+        let mut replies = handle.ask(ask, wants).await;
+        let confirmed = async {
+            loop {
+                match replies.next().await {
+                    Some(RequestReply::Notification(method, params)) => {
+                        self.hand_on(&method, params).await?;
+                        if method == ext::EventsActiveNotification::METHOD {
+                            return Ok(());
+                        }
+                    }
+                    Some(RequestReply::Task(_)) => {}
+                    reply => return Err(refused(reply)),
+                }
+            }
+        };
+        let is_late = async {
+            // The start of the server has a time of its own, and an end of the server is a reply.
+            handle.started().await;
+            tokio::time::sleep(TAKES_UP).await;
+        };
+        tokio::select! {
+            confirmed = confirmed => confirmed.map(|()| replies),
+            () = is_late => Err(Error::Timeout(TAKES_UP)),
+        }
+    }
+
+    /// Hands events on, and goes on when the stream breaks; returns why it cannot.
+    async fn run(mut self, first: FirstReply) -> Error {
+        let mut pause = FIRST_PAUSE;
+        let is_pushed = matches!(first, FirstReply::Stream(_));
+        let mut reply = Ok(first);
+        loop {
+            let followed = match reply {
+                Ok(FirstReply::Stream(replies)) => {
+                    pause = FIRST_PAUSE;
+                    self.follow(replies).await.map(|()| FIRST_PAUSE)
+                }
+                Ok(FirstReply::Batch(batch)) => {
+                    pause = FIRST_PAUSE;
+                    Ok(self.deliver(*batch).await)
+                }
+                Err(why) => Err(why),
+            };
+            let wait = match followed {
+                Ok(wait) => wait,
+                Err(why) if self.has_ended || is_final(&why) => return why,
+                Err(_) => {
+                    let wait = pause;
+                    pause = (pause * 2).min(LONGEST_PAUSE);
+                    wait
+                }
+            };
+            tokio::select! {
+                () = tokio::time::sleep(wait) => {}
+                () = self.client.handle.ended() => return closed(),
+            }
+            reply = if is_pushed {
+                self.open().await.map(FirstReply::Stream)
+            } else {
+                self.poll()
+                    .await
+                    .map(|batch| FirstReply::Batch(Box::new(batch)))
+            };
+        }
+    }
+
+    /// Hands on the events of a stream until it breaks.
+    async fn follow(&mut self, mut replies: Replies<Wants>) -> Result<(), Error> {
+        while let Ok(reply) = tokio::time::timeout(SILENCE, replies.next()).await {
+            // The stream is opened again behind what came before the lost one.
+            if self.missed.load(Ordering::Acquire) {
+                break;
+            }
+            match reply {
+                Some(RequestReply::Notification(method, params)) => {
+                    self.hand_on(&method, params).await?;
+                }
+                Some(RequestReply::Task(_)) => {}
+                Some(RequestReply::Answered(answered)) => {
+                    return outcome(answered.answer).map(drop);
+                }
+                reply => return Err(refused(reply)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands on what a notification of the stream tells, if the layers forward it.
+    ///
+    /// # Errors
+    /// Returns the error that ends the subscription.
+    async fn hand_on(&mut self, method: &str, params: Json) -> Result<(), Error> {
+        let Some(params) = self.client.how.admit(method, params).await else {
+            return Ok(());
+        };
+        match method {
+            ext::EventNotification::METHOD => {
+                let sent = meta::without(&params, meta::SUBSCRIPTION_ID);
+                match self.read::<ext::EventOccurrence>(method, &sent) {
+                    Some(event) => {
+                        let cursor = event.cursor.clone().flatten();
+                        self.queue(Some(EventUpdate::Event(event)), cursor).await;
+                    }
+                    None => self.skip(None).await,
+                }
+            }
+            ext::EventsActiveNotification::METHOD => {
+                let active = self.read::<ext::EventsActiveNotificationParams>(method, &params);
+                let active = active.unwrap_or_default();
+                let cursor = active.cursor.flatten();
+                // Without a position, what happened since the stream before is not known.
+                let has_position = self.params.cursor.as_ref().is_some_and(Option::is_some);
+                let is_gap = active.truncated == Some(true) || (self.has_begun && !has_position);
+                self.has_begun = true;
+                if is_gap {
+                    self.skip(cursor).await;
+                } else {
+                    self.queue(None, cursor).await;
+                }
+            }
+            ext::EventsHeartbeatNotification::METHOD => {
+                let alive = self.read::<ext::EventsHeartbeatNotificationParams>(method, &params);
+                if let Some(cursor) = alive.and_then(|alive| alive.cursor).flatten() {
+                    self.queue(None, Some(cursor)).await;
+                }
+            }
+            ext::EventsErrorNotification::METHOD => {
+                if let Some(error) = params.read_member("error") {
+                    let at = self.params.cursor.clone().flatten();
+                    self.queue(Some(EventUpdate::Failing(error)), at).await;
+                }
+            }
+            ext::EventsTerminatedNotification::METHOD => {
+                let unnamed =
+                    || ErrorObject::new(FORBIDDEN, "the server has ended the subscription");
+                self.has_ended = true;
+                let error = params.read_member("error");
+                return Err(Error::Rpc(error.unwrap_or_else(unnamed)));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Tells that events may have been skipped.
+    async fn skip(&mut self, cursor: Option<String>) {
+        let cursor = cursor.or_else(|| self.params.cursor.clone().flatten());
+        self.queue(Some(EventUpdate::Skipped), cursor).await;
+    }
+
+    /// Reads params; those that cannot be read are reported.
+    fn read<T: Decode>(&self, method: &str, params: &Json) -> Option<T> {
+        let read = params.read();
+        if let Err(why) = &read {
+            let ignored = Ignored::Invalid(method.to_owned(), why.to_string());
+            self.client.handle.leave_out(ignored);
+        }
+        read.ok()
+    }
+
+    /// Asks once what happened since the position.
+    async fn poll(&self) -> Result<ext::PollEventsResult, Error> {
+        let mut poll = ext::PollEventsRequestParams::new(&*self.params.name);
+        poll.arguments.clone_from(&self.params.arguments);
+        poll.cursor.clone_from(&self.params.cursor);
+        poll.max_age_ms.clone_from(&self.params.max_age_ms);
+        self.client.poll_events(poll).await
+    }
+
+    /// Hands on the events of a poll, and returns when to ask again.
+    async fn deliver(&mut self, batch: ext::PollEventsResult) -> Duration {
+        let (before, cursor) = (self.params.cursor.clone().flatten(), batch.cursor.flatten());
+        let mut updates: Vec<Option<EventUpdate>> = Vec::new();
+        if batch.truncated == Some(true) {
+            updates.push(Some(EventUpdate::Skipped));
+        }
+        let events = batch.events.into_iter();
+        updates.extend(events.map(|event| Some(EventUpdate::Event(event))));
+        // The position is behind all of them.
+        let last = updates.pop().unwrap_or_default();
+        for update in updates {
+            self.queue(update, before.clone()).await;
+        }
+        let has_moved = before != cursor;
+        self.queue(last, cursor).await;
+        if batch.has_more == Some(true) && has_moved {
+            return Duration::ZERO;
+        }
+        let wanted = batch
+            .next_poll_ms
+            .and_then(|ms| u64::try_from(ms.as_i64()?).ok());
+        let (least, most) = POLLS;
+        wanted
+            .map_or(POLL, Duration::from_millis)
+            .clamp(least, most)
+    }
+}
+
+/// Returns the error of a stream that is not open.
+fn refused(reply: Option<RequestReply>) -> Error {
+    match reply {
+        Some(RequestReply::Answered(answered)) => match outcome(answered.answer) {
+            Ok(_) => Error::transport("the server has ended the stream of events".to_owned()),
+            Err(error) => error,
+        },
+        Some(RequestReply::Refused(why)) => why.into(),
+        _ => closed(),
+    }
+}
+
+/// Returns whether a server refuses a subscription, however often it is asked.
+fn is_final(why: &Error) -> bool {
+    let codes = [
+        FORBIDDEN,
+        NOT_FOUND,
+        UNSUPPORTED,
+        ErrorObject::METHOD_NOT_FOUND,
+        ErrorObject::INVALID_PARAMS,
+        ErrorObject::INVALID_REQUEST,
+    ];
+    match why {
+        Error::Rpc(error) => codes.iter().any(|code| error.code.as_i64() == Some(*code)),
+        _ => false,
+    }
+}

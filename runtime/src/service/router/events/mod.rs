@@ -1,0 +1,322 @@
+//! Event types of a router, each with a function that says what happened since a position; lists, polls and streams are made
+//! of it. Feature `ext-events`.
+
+use std::fmt::Display;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_revisions_core::errors::{NOT_FOUND, UNSUPPORTED, shortened};
+use mcp_revisions_core::extensions::events as ext;
+use mcp_revisions_core::{Latest, latest as mcp};
+use mcp_wire::service::{ServerSide, Serves};
+use mcp_wire::{ErrorObject, Json, JsonObject, Map, MethodInfo};
+use tokio::sync::watch;
+
+use super::dynamic::page_of;
+use super::handler::BoxedHandler;
+use super::result::service_error;
+use super::state::StateType;
+use super::{Handler, Router};
+use crate::service::{Error, RequestContext};
+
+mod stream;
+
+pub use mcp_revisions_sansio::driver::{now_ms, timestamp};
+
+/// Time between two looks of a stream at what happened, unless the events have another.
+const INTERVAL: Duration = Duration::from_secs(5);
+
+/// Says that events may have happened: streams look at once. Clones wake the same streams.
+///
+/// It keeps nothing: what happened is what the function of the event type finds.
+#[derive(Debug, Clone)]
+pub struct EventSignal(watch::Sender<()>);
+
+impl Default for EventSignal {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl EventSignal {
+    /// Creates a signal.
+    #[must_use]
+    pub fn new() -> Self {
+        Self(watch::Sender::new(()))
+    }
+
+    /// Wakes the streams of the event types with this signal. It takes no time, and may be called for each event.
+    pub fn wake(&self) {
+        self.0.send_replace(());
+    }
+}
+
+/// The event types of a [`Router`].
+#[derive(Default)]
+pub struct Events {
+    sources: Vec<EventSource>,
+    interval: Option<Duration>,
+    /// Set if no streams are kept open.
+    is_polled_only: bool,
+    wanted_states: Vec<(String, Vec<StateType>)>,
+}
+
+impl std::fmt::Debug for Events {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names = self.sources.iter().map(|source| &source.event.name);
+        f.debug_list().entries(names).finish()
+    }
+}
+
+/// An event type with its function.
+struct EventSource {
+    event: ext::EventType,
+    signal: EventSignal,
+    interval: Duration,
+    check: BoxedHandler<ext::PollEventsRequestParams, ext::PollEventsResult>,
+}
+
+impl Events {
+    /// Creates a list without event types.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds an event type. Its modes are those of the router, `poll` and `push`.
+    ///
+    /// `check` answers what happened since `params.cursor`, oldest first: the events of the subscription's arguments, at most
+    /// `params.max_events`, and the cursor behind them. Without a cursor it returns no events, and the cursor of now. It sets
+    /// `has_more` if it has left out later events, and `truncated` if it has left out earlier ones, since the cursor is too old
+    /// or because of `params.max_age_ms`. The cursor has to mean the same after a restart, and on each replica. An event with a
+    /// `cursor` of its own is one that a stream can be taken up behind. An error of the codes
+    /// [`FORBIDDEN`](mcp_revisions_core::errors::FORBIDDEN), `NOT_FOUND` and `UNSUPPORTED` ends a stream; after others it looks
+    /// again.
+    ///
+    /// Streams look when `signal` wakes them, and at [intervals](Self::with_interval).
+    #[must_use]
+    pub fn event<Shape, C, E>(
+        mut self,
+        event: ext::EventType,
+        signal: &EventSignal,
+        check: C,
+    ) -> Self
+    where
+        C: Handler<
+                Shape,
+                Arguments = ext::PollEventsRequestParams,
+                Future: Future<Output = Result<ext::PollEventsResult, E>> + Send + 'static,
+            >,
+        E: Display + 'static,
+    {
+        let what = format!("the event type `{}`", event.name);
+        self.wanted_states.push((what, C::states()));
+        self.sources.push(EventSource {
+            event,
+            signal: signal.clone(),
+            interval: INTERVAL,
+            check: Box::new(move |params, cx| {
+                let answer = check.call(params, cx);
+                Box::pin(async move { answer?.await.map_err(service_error) })
+            }),
+        });
+        self
+    }
+
+    /// Sets the time between two looks of a stream that no signal wakes, at least a millisecond, and the `nextPollMs` of polls;
+    /// 5 seconds by default.
+    #[must_use]
+    pub fn with_interval(mut self, interval: Duration) -> Self {
+        self.interval = Some(interval.max(Duration::from_millis(1)));
+        self
+    }
+
+    /// Offers polls only, of a server whose host keeps no response open.
+    #[must_use]
+    pub fn without_push(mut self) -> Self {
+        self.is_polled_only = true;
+        self
+    }
+}
+
+impl EventSource {
+    /// Asks the function what happened, and checks that others can rest on its answer.
+    ///
+    /// # Errors
+    /// Returns the error of the function, and an error for an answer without a cursor.
+    async fn check(
+        &self,
+        params: ext::PollEventsRequestParams,
+        cx: &RequestContext<Latest>,
+    ) -> Result<(ext::PollEventsResult, String), Error> {
+        let begins = params.cursor.as_ref().and_then(Option::as_ref).is_none();
+        let mut batch = (self.check)(params, cx.clone()).await?;
+        let Some(cursor) = batch.cursor.clone().flatten() else {
+            let name = shortened(&self.event.name);
+            let why = format!("the server has no position in the events of `{name}`");
+            return Err(Error::Internal(why));
+        };
+        if begins {
+            // A subscription without a position begins now.
+            batch.events.clear();
+            (batch.has_more, batch.truncated) = (None, None);
+        }
+        Ok((batch, cursor))
+    }
+}
+
+/// The handlers of the extension.
+struct EventHandlers {
+    sources: Arc<[EventSource]>,
+    page_size: Option<usize>,
+}
+
+impl EventHandlers {
+    /// Finds an event type.
+    ///
+    /// # Errors
+    /// Returns the error of one that there is not.
+    fn find(&self, name: &str) -> Result<&EventSource, Error> {
+        let mut sources = self.sources.iter();
+        sources.find(|one| one.event.name == name).ok_or_else(|| {
+            let data = Map::from_iter([("kind", Json::of("event"))]);
+            let why = format!("no event type `{}`: `events/list` has all", shortened(name));
+            Error::Rpc(ErrorObject::new(NOT_FOUND, why).with_data(Json::of(&data)))
+        })
+    }
+}
+
+/// Returns the error of a delivery mode that the event types do not have.
+fn no_mode(mode: &str) -> Error {
+    let data = [("feature", "deliveryMode"), ("value", mode)];
+    let data = Map::from_iter(data.map(|(name, text)| (name, Json::of(text))));
+    let why =
+        format!("no event type has the delivery mode `{mode}`: `events/list` has their modes");
+    Error::Rpc(ErrorObject::new(UNSUPPORTED, why).with_data(Json::of(&data)))
+}
+
+impl ext::ServerHandlers<RequestContext<Latest>> for EventHandlers {
+    async fn list_events(
+        &self,
+        params: mcp::PaginatedRequestParams,
+        _: RequestContext<Latest>,
+    ) -> Result<ext::ListEventsResult, Error> {
+        let all = self.sources.iter().map(|source| source.event.clone());
+        let (page, next) = page_of(all, params.cursor.as_deref(), self.page_size)?;
+        let mut result = ext::ListEventsResult::new(page);
+        result.next_cursor = next;
+        Ok(result)
+    }
+
+    async fn poll_events(
+        &self,
+        params: ext::PollEventsRequestParams,
+        cx: RequestContext<Latest>,
+    ) -> Result<ext::PollEventsResult, Error> {
+        let source = self.find(&params.name)?;
+        let (mut batch, _) = source.check(params, &cx).await?;
+        for event in &mut batch.events {
+            // The position of a poll stands beside its events.
+            event.cursor = None;
+        }
+        batch.next_poll_ms.get_or_insert_with(|| {
+            let interval = source.interval.as_millis();
+            i64::try_from(interval).unwrap_or(i64::MAX).into()
+        });
+        batch.truncated.get_or_insert(false);
+        batch.has_more.get_or_insert(false);
+        Ok(batch)
+    }
+
+    async fn stream_events(
+        &self,
+        params: ext::StreamEventsRequestParams,
+        cx: RequestContext<Latest>,
+    ) -> Result<ext::StreamEventsResult, Error> {
+        let source = self.find(&params.name)?;
+        if !source.event.delivery.contains(&ext::DeliveryMode::Push) {
+            return Err(no_mode("push"));
+        }
+        stream::run(source, params, cx).await
+    }
+
+    async fn subscribe_events(
+        &self,
+        params: ext::SubscribeEventsRequestParams,
+        _: RequestContext<Latest>,
+    ) -> Result<ext::SubscribeEventsResult, Error> {
+        self.find(&params.name)?;
+        Err(no_mode("webhook"))
+    }
+
+    async fn unsubscribe_events(
+        &self,
+        params: ext::UnsubscribeEventsRequestParams,
+        _: RequestContext<Latest>,
+    ) -> Result<ext::UnsubscribeEventsResult, Error> {
+        self.find(&params.name)?;
+        Err(no_mode("webhook"))
+    }
+}
+
+/// Returns the handler of a method of the extension.
+fn method_handler(name: &'static str, sources: Arc<[EventSource]>) -> super::MethodHandler {
+    Box::new(move |(params, page_size), cx| {
+        let sources = Arc::clone(&sources);
+        Box::pin(async move {
+            type Context = RequestContext<Latest>;
+            let handlers = EventHandlers { sources, page_size };
+            <ext::Protocol as Serves<ServerSide, EventHandlers, Context>>::request(
+                &handlers, name, &params, cx,
+            )
+            .await
+        })
+    })
+}
+
+impl Router {
+    /// Returns whether one of these methods has a handler.
+    pub(super) fn has_methods(&self, methods: &[MethodInfo]) -> bool {
+        let has = |method: &MethodInfo| self.methods.iter().any(|(name, _)| *name == method.name);
+        methods.iter().any(has)
+    }
+
+    /// Serves these event types. Declares the extension `io.modelcontextprotocol/events`, and answers `events/list`,
+    /// `events/poll` and `events/stream`; clients of the handshake lifecycle are not offered it. Feature `ext-events`.
+    ///
+    /// [`build`](Self::build) reports an event type without a name, two of one name, and a second list.
+    ///
+    /// [Specification](https://modelcontextprotocol.io/seps/3415-events-extension)
+    #[must_use]
+    pub fn events(mut self, events: Events) -> Self {
+        if self.has_methods(ext::METHODS) {
+            let problem = "`events` is called twice: put all event types into one list";
+            self.problems.push(problem.to_owned());
+            return self;
+        }
+        for (what, states) in events.wanted_states {
+            self.takes(&what, states);
+        }
+        let mut sources = events.sources;
+        for at in 0..sources.len() {
+            let (before, from) = sources.split_at_mut(at);
+            let Some(source) = from.first_mut() else {
+                continue;
+            };
+            source.event.delivery = vec![ext::DeliveryMode::Poll];
+            if !events.is_polled_only {
+                source.event.delivery.push(ext::DeliveryMode::Push);
+            }
+            source.interval = events.interval.unwrap_or(INTERVAL);
+            let name = &source.event.name;
+            let is_free = before.iter().all(|other| other.event.name != *name);
+            self.report_taken(is_free, "event types", name);
+        }
+        let sources: Arc<[EventSource]> = sources.into();
+        for method in ext::METHODS {
+            let handler = method_handler(method.name, Arc::clone(&sources));
+            self.methods.push((method.name, handler));
+        }
+        self.with_extension(ext::IDENTIFIER, JsonObject::new())
+    }
+}

@@ -1,0 +1,1 @@
+//! The stand-in for tasks, without feature `ext-tasks`: there are none.
