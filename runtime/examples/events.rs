@@ -21,7 +21,7 @@ async fn ticks(params: ext::PollEventsRequestParams) -> Result<ext::PollEventsRe
     let asked = params.cursor.flatten();
     let invalid = |_| Error::InvalidParams("the cursor is not one of this server".to_owned());
     let asked = asked.map_or(Ok(now), |cursor| cursor.parse().map_err(invalid))?;
-    let begin = asked.max(now - KEPT);
+    let begin = asked.max(now.saturating_sub(KEPT));
     let end = now.min(
         begin
             + params

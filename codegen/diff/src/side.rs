@@ -275,10 +275,10 @@ impl<'s> SideSources<'s> {
             return Ok(side);
         }
         remarks.extend(remarks::on_references(name, &upstream));
-        let mut schema = canonical::of_text_with_dangling(name, text)?;
+        let (mut schema, dangling) = canonical::with_dangling(&upstream, name)?;
         let of = extension_of(&schema, self.spec);
         if of.is_none() {
-            schema = canonical::canonicalize(&upstream, name)?;
+            canonical::refuse_dangling(&dangling, name)?;
         }
         let (nearest, known) = match of {
             Some(of) => (self.spec.revision(&of.revision).ok(), Some(&of.errata)),

@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_core::Stream;
 use mcp_revisions_core::errors::{FORBIDDEN, NOT_FOUND, UNSUPPORTED, shortened};
@@ -30,7 +30,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 const TAKES_UP: Duration = Duration::from_secs(10);
 /// Time after which a stream without a notification counts as dead: servers send one every 30 seconds.
 const SILENCE: Duration = Duration::from_secs(65);
-/// The shortest and the longest time between two polls, whatever the server wants.
+/// The shortest and the longest time between two polls.
 const POLLS: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(3600));
 /// The time between two polls if the server names none.
 const POLL: Duration = Duration::from_secs(10);
@@ -41,7 +41,7 @@ const POLL: Duration = Duration::from_secs(10);
 pub enum EventUpdate {
     /// Something happened. Its data are not to be trusted more than the result of a tool.
     Event(ext::EventOccurrence),
-    /// Events may have been skipped: what they would have told has to be asked for.
+    /// Events may have been skipped: their content has to be requested otherwise.
     Skipped,
     /// The server could not look for events, and tries again.
     Failing(ErrorObject),
@@ -199,6 +199,7 @@ impl Client {
             params,
             missed: Arc::default(),
             sender,
+            updates: 0,
             has_begun: false,
             has_ended: false,
         };
@@ -231,6 +232,8 @@ struct Subscription {
     /// Set if a notification was lost, since the replies were not read in time.
     missed: Arc<AtomicBool>,
     sender: QueueSender<QueuedUpdate>,
+    /// Number of updates that were queued.
+    updates: u64,
     /// Set once the server has confirmed it.
     has_begun: bool,
     /// Set once the server has ended it.
@@ -247,6 +250,7 @@ impl Subscription {
     /// Queues an update, once there is room, and moves on to the position behind it.
     async fn queue(&mut self, update: Option<EventUpdate>, cursor: Option<String>) {
         self.params.cursor = Some(cursor.clone());
+        self.updates += u64::from(update.is_some());
         self.sender.send(QueuedUpdate { update, cursor }).await;
     }
 
@@ -292,21 +296,27 @@ impl Subscription {
         let is_pushed = matches!(first, FirstReply::Stream(_));
         let mut reply = Ok(first);
         loop {
+            // The time until the next poll; `None` for a stream that has broken.
             let followed = match reply {
                 Ok(FirstReply::Stream(replies)) => {
-                    pause = FIRST_PAUSE;
-                    self.follow(replies).await.map(|()| FIRST_PAUSE)
+                    let (began, before) = (Instant::now(), self.updates);
+                    let followed = self.follow(replies).await;
+                    // A server that ends each stream at once is asked less and less often.
+                    if self.updates > before || began.elapsed() >= LONGEST_PAUSE {
+                        pause = FIRST_PAUSE;
+                    }
+                    followed.map(|()| None)
                 }
                 Ok(FirstReply::Batch(batch)) => {
                     pause = FIRST_PAUSE;
-                    Ok(self.deliver(*batch).await)
+                    Ok(Some(self.deliver(*batch).await))
                 }
                 Err(why) => Err(why),
             };
             let wait = match followed {
-                Ok(wait) => wait,
+                Ok(Some(wait)) => wait,
                 Err(why) if self.has_ended || is_final(&why) => return why,
-                Err(_) => {
+                Ok(None) | Err(_) => {
                     let wait = pause;
                     pause = (pause * 2).min(LONGEST_PAUSE);
                     wait

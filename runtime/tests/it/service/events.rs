@@ -111,7 +111,8 @@ fn behind(cursor: impl ToString) -> ext::StreamEventsRequestParams {
 
 /// Takes the next update, and returns the number of its event.
 async fn number(stream: &mut EventStream) -> u64 {
-    match stream.next().await {
+    let next = tokio::time::timeout(Duration::from_secs(20), stream.next()).await;
+    match next.unwrap() {
         Some(EventUpdate::Event(event)) => {
             let data: Value = Json::of(&event.data).parse().unwrap();
             let number = data["number"].as_u64().unwrap();
@@ -211,6 +212,23 @@ async fn a_reader_that_is_slower_than_the_server_gets_every_event_once() {
     for expected in 0..2_000 {
         assert_eq!(number(&mut stream).await, expected);
     }
+}
+
+#[tokio::test]
+async fn a_server_ends_with_its_client_though_a_stream_is_open() {
+    let events = events(&Log::of(0));
+    let server = Router::new().events(events).build("shop", "1").unwrap();
+    let (near, far) = duplex(1 << 16);
+    let (input, output) = split(far);
+    let served = tokio::spawn(server.lines(input, output));
+    let (input, output) = split(near);
+    let client = Client::builder(&mcp_revisions::program!()).with_custom_methods();
+    let client = client.lines(input, output);
+    let stream = client.events(behind(0)).await.unwrap();
+    client.close().await.unwrap();
+    let served = tokio::time::timeout(Duration::from_secs(20), served).await;
+    served.unwrap().unwrap().unwrap();
+    drop(stream);
 }
 
 /// A server over HTTP, which can be stopped.
