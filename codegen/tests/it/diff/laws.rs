@@ -208,7 +208,12 @@ fn renaming_every_definition_gives_renames_and_nothing_else() {
 fn inlining_a_definition_gives_no_wire_row() {
     // Each with the least number of definitions that are inlined in it.
     let revisions = spec().revisions.iter().map(|one| (&one.id, &one.raw, 21));
-    let extensions = (spec().extensions.iter()).map(|one| (&one.name, &one.raw, 1));
+    // An extension without messages has nothing on the wire.
+    let talking = spec()
+        .extensions
+        .iter()
+        .filter(|one| !one.methods.is_empty());
+    let extensions = talking.map(|one| (&one.name, &one.raw, 1));
     let states: Vec<(&String, &Value, usize)> = revisions.chain(extensions).collect();
     for (at, (state, old, least)) in states.iter().enumerate() {
         // A draft that says what its release says has nothing of its own to inline.
