@@ -112,8 +112,8 @@ impl ServerDirectory {
         stop: impl Future<Output = ()>,
         grace: Duration,
     ) {
-        let listener = listener.into();
-        until(stop, |stopped| self.serve_until(listener, stopped, grace)).await;
+        let bound = listener.into();
+        until(stop, |stopped| self.serve_until(bound, stopped, grace)).await;
     }
 
     fn serve_until(

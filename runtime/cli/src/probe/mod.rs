@@ -14,7 +14,6 @@ mod judge;
 mod link;
 mod offers;
 mod origins;
-mod parameter_headers;
 mod per_request;
 mod reach;
 mod revisions;
