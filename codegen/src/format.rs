@@ -99,7 +99,7 @@ fn lines(tokens: TokenStream) -> Vec<TokenStream> {
 }
 
 /// Returns a line as a person would space it.
-fn line(tokens: TokenStream) -> String {
+pub(crate) fn line(tokens: TokenStream) -> String {
     let mut text = String::new();
     // Whether the token before wants none after it, and whether it is a name that brackets may follow.
     let (mut tight, mut name) = (true, false);

@@ -5,10 +5,11 @@
 use mcp_revisions_schema::names::{extension_package, module, package};
 use mcp_revisions_schema::sorted::SortedMap;
 use mcp_revisions_schema::spec::{RevisionStage, Spec};
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::ToTokens;
 
 use crate::emit::CrateFiles;
+use crate::format;
 use crate::generate::Generated;
 use mcp_revisions_schema::Error;
 
@@ -333,13 +334,12 @@ fn add_names(surface: &mut Surface, path: &str, tree: &syn::UseTree) {
 
 /// Returns the text of tokens without docs and other attributes, and without the modules of paths, which may move.
 fn plain(tokens: &impl ToTokens) -> String {
-    let mut text = String::new();
-    write_plain(&mut text, tokens.to_token_stream());
-    text.trim().to_owned()
+    format::line(without_modules(tokens.to_token_stream()))
 }
 
-fn write_plain(text: &mut String, tokens: TokenStream) {
+fn without_modules(tokens: TokenStream) -> TokenStream {
     let trees: Vec<TokenTree> = tokens.into_iter().collect();
+    let mut rest = TokenStream::new();
     let mut at = 0;
     while let Some(token) = trees.get(at) {
         let is_punct = |place: usize, wanted: char| matches!(trees.get(place), Some(TokenTree::Punct(punct)) if punct.as_char() == wanted);
@@ -348,34 +348,19 @@ fn write_plain(text: &mut String, tokens: TokenStream) {
         let is_module = matches!(token, TokenTree::Ident(ident) if ident.to_string().starts_with(char::is_lowercase))
             && is_punct(at + 1, ':')
             && is_punct(at + 2, ':');
-        if is_attribute {
-            at += 2;
-            continue;
-        }
-        if is_module {
-            at += 3;
-            continue;
-        }
-        match token {
+        at += match token {
+            _ if is_attribute => 2,
+            _ if is_module => 3,
             TokenTree::Group(group) => {
-                let (open, close) = match group.delimiter() {
-                    Delimiter::Parenthesis => ("(", ")"),
-                    Delimiter::Brace => ("{", "}"),
-                    Delimiter::Bracket => ("[", "]"),
-                    Delimiter::None => ("", ""),
-                };
-                text.push_str(open);
-                write_plain(text, group.stream());
-                text.push_str(close);
+                let inner = without_modules(group.stream());
+                rest.extend([TokenTree::from(Group::new(group.delimiter(), inner))]);
+                1
             }
-            TokenTree::Ident(ident) => {
-                if text.ends_with(|last: char| last.is_alphanumeric() || last == '_') {
-                    text.push(' ');
-                }
-                text.push_str(&ident.to_string());
+            other => {
+                rest.extend([other.clone()]);
+                1
             }
-            other => text.push_str(&other.to_string()),
-        }
-        at += 1;
+        };
     }
+    rest
 }

@@ -112,6 +112,26 @@ pub use mcp_revisions_core as core;
 #[doc(inline)]
 pub use mcp_revisions_core::{Latest, Lifecycle, Revision, RevisionSet, UnknownFields};
 #[cfg(feature = "macros")]
+/// Makes a tool of an async function.
+///
+/// ```
+/// use mcp_revisions::{Router, tool};
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Add {
+///     a: f64,
+///     b: f64,
+/// }
+///
+/// /// Adds two numbers.
+/// #[tool(read_only, open_world = false)]
+/// async fn add(Add { a, b }: Add) -> f64 {
+///     a + b
+/// }
+///
+/// let router = Router::new().add::<add>();
+/// # drop(router);
+/// ```
 #[doc(inline)]
 pub use mcp_revisions_macros::tool;
 pub use mcp_wire;

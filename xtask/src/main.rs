@@ -19,6 +19,7 @@ mod progress;
 mod replay;
 mod replicas;
 mod shims;
+mod site;
 mod spec;
 mod tally;
 mod workspace;
@@ -40,6 +41,8 @@ enum Command {
     Shims(shims::Arguments),
     /// Show what changed between two revisions
     Diff(diff::Arguments),
+    /// Build a static site: any two revisions compared, the rules, the errata, and the guides
+    Site(site::Arguments),
     /// Import each dated schema of a draft in turn, and generate
     Replay(replay::Arguments),
     /// Explain a kind of change or a conversion rule
@@ -71,6 +74,7 @@ fn main() -> ExitCode {
                 colours,
             )
         }
+        Command::Site(arguments) => site::run(&arguments),
         Command::Replay(arguments) => replay::run(arguments),
         Command::Explain(arguments) => explain::run(&arguments, own_spec, &[]),
         Command::Model(arguments) => model::run(arguments),

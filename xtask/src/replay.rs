@@ -111,7 +111,7 @@ fn compiled(step: Step, workshop: Option<&Workshop>) -> Result<Compiled, Refused
 }
 
 /// Returns the schemas of a folder by their names, oldest first.
-fn dated(dir: &Path) -> anyhow::Result<Vec<(String, PathBuf)>> {
+pub(crate) fn dated(dir: &Path) -> anyhow::Result<Vec<(String, PathBuf)>> {
     let mut found = Vec::new();
     let entries = std::fs::read_dir(dir).map_err(|cause| Error::io("read", dir, cause))?;
     for entry in entries {

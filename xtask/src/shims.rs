@@ -14,9 +14,6 @@ use mcp_revisions_diff::command::CommandOutcome;
 pub(crate) struct Arguments {
     /// OLD..NEW [default: all pairs]
     pair: Option<String>,
-    /// Print the whole plan as JSON
-    #[arg(long)]
-    json: bool,
     /// The spec directory [default: spec/ of this workspace]
     #[arg(long, value_name = "DIR")]
     spec: Option<PathBuf>,
@@ -37,11 +34,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
         if arguments.pair.as_ref().is_some_and(|pair| pair != name) {
             continue;
         }
-        if arguments.json {
-            let _ = writeln!(text, "{}", serde_json::to_string_pretty(plan)?);
-        } else {
-            let _ = writeln!(text, "{}", table::text(plan, &spec)?);
-        }
+        let _ = writeln!(text, "{}", table::text(plan, &spec)?);
     }
     Ok(CommandOutcome::passed(text))
 }

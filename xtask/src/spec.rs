@@ -19,7 +19,7 @@ use crate::tally::columns;
 use crate::workspace::spec_dir;
 use mcp_revisions_diff::command::CommandOutcome;
 
-mod errata;
+pub(crate) mod errata;
 mod told;
 
 #[derive(Args)]

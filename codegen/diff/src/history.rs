@@ -55,19 +55,25 @@ pub fn history(
             sides.collect::<Result<Vec<ComparedSide>, Error>>()?
         }
     };
-    let steps = sides.windows(2).filter_map(|pair| match pair {
-        [old, new] => Some(settled(old, new, raw, &settings)),
-        _ => None,
-    });
-    let diffs = steps.collect();
-    Ok(SchemaHistory {
-        methods: methods(&sides.iter().collect::<Vec<_>>()),
-        revisions: sides.into_iter().map(|side| side.label).collect(),
-        diffs,
-    })
+    let sides: Vec<&ComparedSide> = sides.iter().collect();
+    Ok(history_of(&sides, raw, &settings))
 }
 
-fn methods(sides: &[&ComparedSide]) -> Vec<MethodLine> {
+/// Compares sides that are open, each with the one before it; `raw` says that their errata were left out.
+pub fn history_of(sides: &[&ComparedSide], raw: bool, settings: &DiffSettings) -> SchemaHistory {
+    let steps = sides.windows(2).filter_map(|pair| match pair {
+        [old, new] => Some(settled(old, new, raw, settings)),
+        _ => None,
+    });
+    SchemaHistory {
+        methods: method_lines(sides),
+        revisions: sides.iter().map(|side| side.label.clone()).collect(),
+        diffs: steps.collect(),
+    }
+}
+
+/// Returns the messages that any side has, with the kind that each has in each side.
+pub fn method_lines(sides: &[&ComparedSide]) -> Vec<MethodLine> {
     let mut lines: SortedMap<(Direction, bool, String), Vec<Option<MethodKind>>> = SortedMap::new();
     let feature = ExtractedFeature::among(sides);
     for (index, side) in sides.iter().enumerate() {

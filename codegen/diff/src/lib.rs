@@ -30,6 +30,7 @@ mod patterns;
 mod remarks;
 pub mod render;
 mod respelled;
+mod role;
 mod roots;
 mod row;
 mod rows;
@@ -60,7 +61,7 @@ pub use extension::MovedMethods;
 use extension::moved_methods;
 pub use filter::RowFilter;
 pub(crate) use graph::{Graph, GraphRest, NodeId as Node, NodeShape};
-pub use history::{MethodLine, SchemaHistory, history};
+pub use history::{MethodLine, SchemaHistory, history, history_of, method_lines};
 pub use judge::refused_by;
 pub use kind::{ChangeKind, Explanation};
 pub use limits::{ComparedSchemas, Limit, MemberLimits, is_text};
@@ -68,6 +69,7 @@ use lines::SourceLines;
 pub(crate) use messages::channel;
 pub use path::{ExchangePart, PathSegment, Trail, WirePath, WirePlace, bare, direction_id};
 pub use patterns::texts as pattern_texts;
+pub use role::RoleCounts;
 pub(crate) use row::refuses_more;
 pub use row::{DiffRow, MetRule, PROVEN, Prose, Witness};
 use rows::DiffRows;
@@ -117,6 +119,10 @@ pub struct Diff {
     /// The area of each method of either side.
     #[serde(skip)]
     pub areas: SortedMap<String, String>,
+    /// URLs of the reference pages of the old and the new side, `{anchor}` stands for the name of a definition in lower case;
+    /// empty of a file.
+    #[serde(skip_serializing_if = "is_unknown")]
+    pub references: [String; 2],
     /// Of the sides that are files: where their parts stand.
     #[serde(skip)]
     pub(crate) lines: [Option<SourceLines>; 2],
@@ -137,6 +143,10 @@ impl ComparedSubject {
     fn is_protocol(&self) -> bool {
         *self == Self::Protocol
     }
+}
+
+fn is_unknown(references: &[String; 2]) -> bool {
+    references.iter().all(String::is_empty)
 }
 
 impl Diff {
@@ -250,6 +260,7 @@ pub fn compare(old: &ComparedSide, new: &ComparedSide) -> Diff {
         uncompared,
         extensions,
         taken_back,
+        references: [old.reference.clone(), new.reference.clone()],
         lines: [old.lines.clone(), new.lines.clone()],
         areas: (old.areas.clone().into_iter())
             .chain(new.areas.clone())

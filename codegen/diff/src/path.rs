@@ -70,6 +70,20 @@ impl Trail {
         names.collect()
     }
 
+    /// Returns the printed form of each segment, after the `$` of the whole part; a header or a rule is one by itself.
+    pub(crate) fn steps(&self) -> Vec<String> {
+        let step = |segment: &PathSegment| {
+            let mut text = String::new();
+            segment.push_to(&mut text);
+            text
+        };
+        if !self.text.starts_with('$') {
+            return vec![self.text.clone()];
+        }
+        let whole = std::iter::once("$".to_owned());
+        whole.chain(self.segments.iter().map(step)).collect()
+    }
+
     /// Returns whether the last segment is a choice of a union.
     pub fn ends_in_choice(&self) -> bool {
         matches!(self.segments.last(), Some(PathSegment::Choice(_)))

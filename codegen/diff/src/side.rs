@@ -35,6 +35,8 @@ pub struct ComparedSide {
     pub schema: Value,
     /// The errata that were applied to it.
     pub errata: Vec<Erratum>,
+    /// URL of the reference page of a definition, `{anchor}` stands for its name in lower case; empty of a file.
+    pub(crate) reference: String,
     /// Notes on this side, for the reader.
     pub notes: Vec<String>,
     /// Messages of the side that cannot be compared, and why.
@@ -187,6 +189,7 @@ impl<'s> SideSources<'s> {
         let mut side = self.side(&revision.id, &file, schema, &revision.id)?;
         side.facts = Some(self.errors.of(revision));
         side.revision = Some(revision.id.clone());
+        side.reference = revision.reference.clone();
         side.errata = errata;
         Ok(side)
     }
@@ -206,6 +209,7 @@ impl<'s> SideSources<'s> {
         };
         let mut side = self.side(label, &file, schema, &extension.revision)?;
         side.errata = errata;
+        side.reference = extension.reference.clone();
         side.feature = Some(ExtractedFeature::of(extension, self.spec));
         Ok(side)
     }
@@ -275,10 +279,10 @@ impl<'s> SideSources<'s> {
             return Ok(side);
         }
         remarks.extend(remarks::on_references(name, &upstream));
-        let mut schema = canonical::of_text_with_dangling(name, text)?;
+        let (mut schema, dangling) = canonical::with_dangling(&upstream, name)?;
         let of = extension_of(&schema, self.spec);
         if of.is_none() {
-            schema = canonical::canonicalize(&upstream, name)?;
+            canonical::refuse_dangling(&dangling, name)?;
         }
         let (nearest, known) = match of {
             Some(of) => (self.spec.revision(&of.revision).ok(), Some(&of.errata)),

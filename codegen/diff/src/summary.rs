@@ -5,6 +5,7 @@ use mcp_revisions_schema::sorted::SortedSet;
 use serde::Serialize;
 
 use super::kind::ChangeKind;
+use super::role::{RoleCounts, role_counts};
 use super::row::DiffRow;
 use super::verdict::{ChangeLevel, CrateChange};
 use super::{ComparedSubject, Diff};
@@ -32,6 +33,9 @@ pub struct Summary {
     pub crate_change: Option<CrateChange>,
     /// Number of rows that ask for that much.
     pub crate_rows: usize,
+    /// What the rows do to a server of one side and clients of the other; empty of two servers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub roles: Vec<RoleCounts>,
     /// Rows that no conversion rule covers.
     pub uncovered: usize,
     /// Rows that a baseline sets aside.
@@ -75,6 +79,11 @@ impl Summary {
             new_sender_refused: those(&|row| !row.verdicts.new_to_old.valid),
             crate_rows: those(&|row| Some(row.crate_change) == crate_change),
             crate_change,
+            roles: if is_of_protocol {
+                role_counts(rows).into()
+            } else {
+                Vec::new()
+            },
             uncovered: those(&|row| row.rules.is_empty() && row.kind.is_on_the_wire()),
             ignored: diff.ignored.len(),
         }

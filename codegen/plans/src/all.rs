@@ -9,6 +9,7 @@ use mcp_revisions_schema::model::Model;
 use mcp_revisions_schema::pair::{RevisionPair, StepDirection};
 use mcp_revisions_schema::rules::{ModelMistake, matches};
 use mcp_revisions_schema::spec::errors::ErrorRules;
+use mcp_revisions_schema::spec::extensions::Core;
 use mcp_revisions_schema::spec::rules::RuleFile;
 use mcp_revisions_schema::spec::{ExtensionSpec, Revision, RevisionStage, Spec};
 use mcp_revisions_schema::{Error, ExtensionModel, Models, RevisionModel};
@@ -45,108 +46,64 @@ pub fn plan_pair(
     pair: &RevisionPair,
     file: RuleFile,
 ) -> Result<PairPlan, Error> {
-    let named = |name: &str| {
-        models
-            .extensions
-            .iter()
-            .find(|of| of.extension.name == name)
+    let state = |name: &String| {
+        let mut states = models.extensions.iter();
+        states.find(|of| of.extension.name == *name)
     };
-    match (named(&pair.new), named(&pair.old)) {
-        (Some(of), _) => plan_extension(models, pair, of, file),
-        (None, Some(of)) => plan_later_core(models, pair, of, file),
-        (None, None) => plan_adjacent(models, pair, file),
+    match [&pair.old, &pair.new].map(state) {
+        [None, None] => plan_adjacent(models, pair, file),
+        states => plan_extension(models, pair, states, file),
     }
 }
 
-/// Plans the conversions between the methods that a core or an older state had for a feature and those of a state of its
-/// extension.
+/// Plans the conversions between the methods for a feature of two ends, each a state of an extension, or a core: that before the
+/// first state, or the later one that took the feature back.
 fn plan_extension(
     models: &Models<'_>,
     pair: &RevisionPair,
-    of: &ExtensionModel<'_>,
+    [old_state, new_state]: [Option<&ExtensionModel<'_>>; 2],
     file: RuleFile,
 ) -> Result<PairPlan, Error> {
-    let ExtensionModel {
-        extension, model, ..
-    } = of;
-    let base = models.get(&extension.revision)?;
-    let older = models
-        .extensions
-        .iter()
-        .find(|other| other.extension.name == pair.old);
-    let (before, old) = match older {
-        Some(older) => {
-            let own = older.extension.methods.iter().map(|method| &method.name);
-            let model = with_methods(&older.model, &own.collect::<Vec<_>>());
-            (models.get(&older.extension.revision)?, model)
-        }
-        None => {
-            let before = models.get(&pair.old)?;
-            let of_core = extension.core.iter().flat_map(|core| &core.methods);
-            (
-                before,
-                with_methods(&before.model, &of_core.collect::<Vec<_>>()),
-            )
-        }
-    };
-    let own = extension.methods.iter().map(|method| &method.name);
-    let new = with_methods(model, &own.collect::<Vec<_>>());
     // The errors of an extension are those of the revision that it rests on.
-    let sent = [before, base].map(|of| sent(&models.stated, of.revision));
-    let [old_codes, new_codes] = &sent;
+    let end = |state: Option<&ExtensionModel<'_>>, id: &str, core: Option<&Core>| {
+        let (base, model, own): (_, _, Vec<&String>) = match state {
+            Some(ExtensionModel {
+                extension, model, ..
+            }) => {
+                let own = extension.methods.iter().map(|method| &method.name);
+                (models.get(&extension.revision)?, model, own.collect())
+            }
+            None => {
+                let base = models.get(id)?;
+                let own = core.iter().flat_map(|core| &core.methods);
+                (base, &base.model, own.collect())
+            }
+        };
+        Ok::<_, Error>((base, with_methods(model, &own)))
+    };
+    let earlier = new_state.and_then(|of| of.extension.core.as_ref());
+    let later = old_state.and_then(|of| of.extension.later_core.as_ref());
+    let (before, old) = end(old_state, &pair.old, earlier)?;
+    let (after, new) = end(new_state, &pair.new, later)?;
+    let [old_codes, new_codes] = [before, after].map(|of| sent(&models.stated, of.revision));
     let old = PairSide {
         id: &pair.old,
         model: &old,
-        ..side(before, old_codes)
+        ..side(before, &old_codes)
     };
     let new = PairSide {
-        id: &extension.name,
+        id: &pair.new,
         model: &new,
-        ..side(base, new_codes)
+        ..side(after, &new_codes)
     };
-    let is_draft = |of: &ExtensionModel<'_>| of.extension.status() == RevisionStage::Draft;
-    let may_be_open = is_draft(of) || older.is_some_and(is_draft);
-    let rules = rules_resting_on(models, file, [before, base])?;
-    let mut plan = planned(
-        models,
-        pair,
-        [old, new],
-        (rules, Vec::new()),
-        &[],
-        may_be_open,
-    )?;
+    let status = new_state.map_or(after.revision.status, |of| of.extension.status());
+    let may_be_open = status == RevisionStage::Draft
+        || old_state.is_some_and(|of| of.extension.status() == RevisionStage::Draft);
+    let rules = rules_resting_on(models, file, [before, after])?;
+    let rules = (rules, Vec::new());
+    let mut plan = planned(models, pair, [old, new], rules, &[], may_be_open)?;
     // The types that the extension repeats are those of the revision, too.
-    plan.alike.retain(|name| base.model.get(name).is_none());
-    Ok(plan)
-}
-
-/// Plans the conversions between the methods of an extension and those of the later core that took them back.
-fn plan_later_core(
-    models: &Models<'_>,
-    pair: &RevisionPair,
-    of: &ExtensionModel<'_>,
-    file: RuleFile,
-) -> Result<PairPlan, Error> {
-    let extension = of.extension;
-    let (base, later) = (models.get(&extension.revision)?, models.get(&pair.new)?);
-    let own = extension.methods.iter().map(|method| &method.name);
-    let old = with_methods(&of.model, &own.collect::<Vec<_>>());
-    let taken = extension.later_core.iter().flat_map(|core| &core.methods);
-    let new = with_methods(&later.model, &taken.collect::<Vec<_>>());
-    let [old_codes, new_codes] = [base, later].map(|of| sent(&models.stated, of.revision));
-    let old = PairSide {
-        id: &extension.name,
-        model: &old,
-        ..side(base, &old_codes)
-    };
-    let new = PairSide {
-        model: &new,
-        ..side(later, &new_codes)
-    };
-    let is_draft =
-        later.revision.status == RevisionStage::Draft || extension.status() == RevisionStage::Draft;
-    let rules = rules_resting_on(models, file, [base, later])?;
-    let mut plan = planned(models, pair, [old, new], (rules, Vec::new()), &[], is_draft)?;
+    let base = if new_state.is_some() { after } else { before };
     plan.alike.retain(|name| base.model.get(name).is_none());
     Ok(plan)
 }

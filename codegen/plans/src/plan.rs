@@ -6,8 +6,6 @@ pub use moves::{AlternativePlan, AlternativesPlan, EntryPlan, HeldValue, MemberM
 
 use mcp_revisions_schema::sorted::SortedSet;
 
-use serde::Serialize;
-
 use super::rules::{Action, MethodAction, RuleFacts, SessionFact};
 use mcp_convert::Adapter;
 use mcp_revisions_diff::ExchangePart;
@@ -16,10 +14,9 @@ use mcp_revisions_schema::model::Rest;
 use mcp_revisions_schema::pair::{MethodSender, RevisionPair, StepDirection};
 
 /// The plan of one pair of revisions.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct PairPlan {
     /// The two revisions.
-    #[serde(flatten)]
     pub pair: RevisionPair,
     /// The conversions to the newer revision, by name of the source type.
     pub up: Vec<PlannedConversion>,
@@ -32,7 +29,6 @@ pub struct PairPlan {
     /// The fate of error codes.
     pub errors: Vec<super::rules::ErrorRule>,
     /// Differences that no rule answers: the plan takes the safe answer.
-    #[serde(skip)]
     pub open: Vec<Decision>,
     /// The rules that record losses and stops.
     pub rules: Vec<RuleFacts>,
@@ -46,7 +42,7 @@ impl PairPlan {
 }
 
 /// The conversion of values of one type to another.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct PlannedConversion {
     /// The source.
     pub from: PairEnd,
@@ -61,8 +57,7 @@ pub struct PlannedConversion {
 }
 
 /// The possible results of a conversion beside a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     /// Nothing: it cannot lose, need or refuse anything.
     Exact,
@@ -73,8 +68,7 @@ pub enum Effect {
 }
 
 /// The steps of a conversion.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, PartialEq)]
 pub enum ConversionBody {
     /// Member by member.
     Object(ObjectPlan),
@@ -102,7 +96,7 @@ pub enum ConversionBody {
 }
 
 /// The conversion of an object to one of several, by the value of one member.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SplitPlan {
     /// The Rust field of the source.
     pub field: String,
@@ -113,7 +107,7 @@ pub struct SplitPlan {
 }
 
 /// The target of a value.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Becomes {
     /// The variant of the target that the value becomes; the target itself if it is not a union.
     pub variant: Option<String>,
@@ -124,7 +118,7 @@ pub struct Becomes {
 }
 
 /// The conversion of an object to another type.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ObjectPlan {
     /// Hand-written functions that change the source first.
     pub before: Vec<HookCall>,
@@ -135,10 +129,8 @@ pub struct ObjectPlan {
     /// The members that are a constant of the target, and were something else in the source.
     pub settled: Vec<SettledPlan>,
     /// The constants of the target that the source does not name: an unknown member of that name is something else.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub foreign: Vec<String>,
     /// The members that stand elsewhere on the other side; `None` without any.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub moves: Option<Box<MemberMoves>>,
     /// The fate of the unknown members.
     pub rest: RestPlan,
@@ -164,7 +156,7 @@ impl ObjectPlan {
 }
 
 /// A hand-written function, and the rule that names it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct HookCall {
     /// The rule.
     pub rule: String,
@@ -185,7 +177,7 @@ pub fn may_stop(path: &str) -> bool {
 }
 
 /// The source of a target member's value.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct FieldPlan {
     /// The name on the wire.
     pub wire: String,
@@ -198,10 +190,8 @@ pub struct FieldPlan {
     /// The source of the value.
     pub source: ValueSource,
     /// The other name that the source has for it, so that an unknown member of this one is something else.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub was: Option<String>,
     /// The changes that make it fit where the target limits it more.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fitted: Vec<Fitted>,
 }
 
@@ -213,7 +203,7 @@ impl FieldPlan {
 }
 
 /// A place in a member that the target limits more, and the rule that sees to it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Fitted {
     /// The names on the way from the member to the place.
     pub inside: Vec<String>,
@@ -222,8 +212,7 @@ pub struct Fitted {
 }
 
 /// The source of the value of a target's member.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, PartialEq)]
 pub enum ValueSource {
     /// From the same member of the source.
     Same(SameMember),
@@ -256,7 +245,7 @@ pub enum ValueSource {
 }
 
 /// A member that source and target have.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SameMember {
     /// The Rust field of the source.
     pub field: String,
@@ -279,12 +268,11 @@ pub struct SameMember {
     /// The hand-written function that says which items of a list stay.
     pub filter: Option<HookCall>,
     /// The variants whose items a list goes on without.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
 }
 
 /// A variant that the target lacks, and whose items are left out of a list.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct LeftOut {
     /// The variant of the source.
     pub variant: String,
@@ -293,8 +281,7 @@ pub struct LeftOut {
 }
 
 /// When an unknown member of the source is taken for one that the target names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Adoption {
     /// Always: a rule says that it means the same.
     Always,
@@ -305,7 +292,7 @@ pub enum Adoption {
 }
 
 /// A member whose type has become another one.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Recast {
     /// The Rust field of the source.
     pub field: String,
@@ -322,7 +309,7 @@ pub struct Recast {
 }
 
 /// The value that fills a required member.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Missing {
     /// The rule.
     pub rule: String,
@@ -333,7 +320,7 @@ pub struct Missing {
 }
 
 /// A member of the source that the target does not have.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct DroppedPlan {
     /// The name on the wire.
     pub wire: String,
@@ -350,7 +337,7 @@ pub struct DroppedPlan {
 }
 
 /// The plan of a variant.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ArmPlan {
     /// The variant of the source.
     pub variant: String,
@@ -361,8 +348,7 @@ pub struct ArmPlan {
 }
 
 /// The fate of a variant.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Arm {
     /// It is in the target, with its value converted.
     Same(Becomes),
@@ -385,7 +371,7 @@ pub enum Arm {
 }
 
 /// The plan of a string.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct StringPlan {
     /// The string.
     pub value: String,
@@ -394,7 +380,7 @@ pub struct StringPlan {
 }
 
 /// A member that is a constant of the target, and something else in the source.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SettledPlan {
     /// The name on the wire.
     pub wire: String,
@@ -407,8 +393,7 @@ pub struct SettledPlan {
 }
 
 /// The value of a source.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, PartialEq)]
 pub enum SourceValue {
     /// A constant.
     Constant(serde_json::Value),
@@ -422,22 +407,20 @@ pub enum SourceValue {
 }
 
 /// The plan of an object's unknown members.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct RestPlan {
     /// The form in which the source keeps them.
     pub from: Rest,
     /// The form in which the target keeps them.
     pub to: Rest,
     /// The conversion of each, where both keep values of a type and the two types belong together.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub transfer: Option<Box<Transfer>>,
     /// The rule about those that the target cannot keep.
     pub rule: String,
 }
 
 /// The conversion of one value.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Transfer {
     /// Moved as it is.
     Move,
@@ -471,8 +454,7 @@ impl Transfer {
 }
 
 /// One end of a conversion.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PairEnd {
     /// A type of the revision, by Rust name.
     Type(String),
@@ -494,12 +476,11 @@ impl PairEnd {
 }
 
 /// The plan of a method.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct MethodPlan {
     /// The method; what the newer revision calls it, where the two have different names for it.
     pub name: String,
     /// The older revision's name of it, where that differs.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub was: Option<String>,
     /// The sender.
     pub sender: MethodSender,
@@ -510,10 +491,8 @@ pub struct MethodPlan {
     /// The conversions of results up and down, where both have the method, with some.
     pub result: Option<[Transfer; 2]>,
     /// The conversions of whole messages up and down, where both have the method and differ beside its params.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<[Transfer; 2]>,
     /// The conversions of whole responses up and down, where both have one and differ beside its result.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub response: Option<[Transfer; 2]>,
     /// The fate of a method that the other revision lacks, or understands otherwise.
     pub apart: Option<Apart>,
@@ -532,7 +511,7 @@ impl MethodPlan {
 }
 
 /// The fate of a method that the other revision lacks, or understands otherwise.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Apart {
     /// The rule.
     pub rule: String,

@@ -11,14 +11,13 @@ use crate::spec::extensions::FOLDER;
 
 /// Two adjacent revisions, or the core that had a feature and the extension that has it now, or that and the later core that
 /// took it back; `OLD..NEW` in print.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RevisionPair {
     /// The id of the older revision, or the name of an extension.
     pub old: String,
     /// The id of the newer one, or the name of an extension.
     pub new: String,
     /// Its rule file below the spec directory.
-    #[serde(skip)]
     file: String,
 }
 
@@ -113,7 +112,7 @@ impl fmt::Display for RevisionPair {
 }
 
 /// The direction in which a value travels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StepDirection {
     /// To the newer revision.

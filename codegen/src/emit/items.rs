@@ -178,19 +178,16 @@ fn item(
                 let (about, variant) = (doc(&Markdown::code(choice)), ident(&pascal_case(choice)));
                 quote!(#(#about)* #variant)
             });
-            if matches!(def.shape, Shape::OpenEnum(_)) {
-                let (about_other, other) = (doc(&ANOTHER.into()), ident(OTHER));
-                quote! {
-                    #(#about)*
-                    #[derive(Debug, Clone)]
-                    pub enum #name { #(#variants,)* #(#about_other)* #other(String) }
-                }
+            let (compared, other) = if matches!(def.shape, Shape::OpenEnum(_)) {
+                let (about, other) = (doc(&ANOTHER.into()), ident(OTHER));
+                (quote!(), quote!(#(#about)* #other(String)))
             } else {
-                quote! {
-                    #(#about)*
-                    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-                    pub enum #name { #(#variants,)* }
-                }
+                (quote!(, Copy, PartialEq, Eq, Hash), quote!())
+            };
+            quote! {
+                #(#about)*
+                #[derive(Debug, Clone #compared)]
+                pub enum #name { #(#variants,)* #other }
             }
         }
         _ => return Err(failed(format!("it made something else of `{}`", def.name))),

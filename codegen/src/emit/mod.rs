@@ -231,15 +231,11 @@ fn area_wire(model: &Model, def: &TypeDef) -> TokenStream {
     match &def.shape {
         Shape::Object(object) => structs::wire(model, def, object),
         Shape::Newtype(ty) => structs::newtype(def, ty).1,
-        Shape::StringEnum(choices) => {
-            let name = ty::ident(&def.name);
-            let variants = choices.iter().map(|choice| ty::ident(&pascal_case(choice)));
-            quote!(mcp_wire::strings! { #name { #(#variants #choices;)* } })
-        }
-        Shape::OpenEnum(choices) => {
+        Shape::StringEnum(choices) | Shape::OpenEnum(choices) => {
             let (name, other) = (ty::ident(&def.name), ty::ident(OTHER));
+            let open = matches!(def.shape, Shape::OpenEnum(_)).then(|| quote!(open #other));
             let variants = choices.iter().map(|choice| ty::ident(&pascal_case(choice)));
-            quote!(mcp_wire::strings! { #name open #other { #(#variants #choices;)* } })
+            quote!(mcp_wire::strings! { #name #open { #(#variants #choices;)* } })
         }
         Shape::Union(union) => unions::wire(def, union),
         Shape::Alias(_) => TokenStream::new(),

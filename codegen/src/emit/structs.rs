@@ -162,19 +162,10 @@ pub(super) fn wire(model: &Model, def: &TypeDef, object: &ObjectShape) -> TokenS
             (Presence::Constant(Value::String(text)), _) => {
                 quote!(const #place #wire: constant(#text);)
             }
-            (Presence::Constant(Value::Bool(value)), _) => {
-                quote!(const #place #wire: constant_boolean(#value);)
+            (Presence::Constant(value), _) => {
+                let spelled = value.to_string();
+                quote!(const #place #wire: constant_literal(#spelled);)
             }
-            (Presence::Constant(value), _) => match value.as_i64() {
-                Some(value) => {
-                    let value = Literal::i64_unsuffixed(value);
-                    quote!(const #place #wire: constant_integer(#value);)
-                }
-                None => {
-                    let spelled = value.to_string();
-                    quote!(const #place #wire: constant_number(#spelled);)
-                }
-            },
             (presence, ty) => {
                 let (field, how) = (ident(&member.field), how(presence, ty));
                 let frame = member.frame.as_ref().map(|said| {

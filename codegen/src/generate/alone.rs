@@ -127,27 +127,19 @@ pub fn alone(spec: &Spec, alone: &Alone<'_>) -> Result<Crate, Error> {
     let methods = MethodRules::read(spec)?;
     let docs = Docs::read(&spec.rules)?;
     let upstream = json::parse(alone.file, alone.text)?;
-    let canonical = canonical::canonicalize(&upstream, alone.file);
-    // References of an extension may lead nowhere.
-    let dangling = match &canonical {
-        Ok(_) => None,
-        Err(_) => Some(canonical::of_text_with_dangling(alone.file, alone.text)?),
-    };
-    let raw = dangling.as_ref().or(canonical.as_ref().ok());
-    let upstream_prose = raw.map_or_else(SortedMap::new, |raw| prose::collect(&upstream, raw));
-    if let Some(raw) = raw
-        && let Some(extension) = ExtensionSpec::of_schema(raw, spec, alone.package)
-    {
-        let prose = upstream_prose;
+    let (schema, dangling) = canonical::with_dangling(&upstream, alone.file)?;
+    let prose = prose::collect(&upstream, &schema);
+    if let Some(extension) = ExtensionSpec::of_schema(&schema, spec, alone.package) {
         return of_extension(spec, alone, ExtensionSpec { prose, ..extension });
     }
-    let schema = canonical?;
+    // Only references of an extension may lead nowhere.
+    canonical::refuse_dangling(&dangling, alone.file)?;
     let scope = Scope::Schema(alone.file.to_owned());
     let BuiltModel {
         model,
         prose,
         decisions,
-    } = Model::build(&schema, &scope, &rules, &methods, &upstream_prose)?;
+    } = Model::build(&schema, &scope, &rules, &methods, &prose)?;
     let lifecycle = match model.definition("InitializeRequest") {
         Some(_) => Lifecycle::Handshake,
         None => Lifecycle::PerRequest,

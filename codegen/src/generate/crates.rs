@@ -15,7 +15,7 @@ use crate::emit::{
     COMMAND, CrateFacts, ExtensionFacts, Once, Pieces, Reused, crate_files, pieces, reexport_files,
     shared_files,
 };
-use crate::registry::features::{Feature, Link, features, rows};
+use crate::registry::features::{Feature, features, rows};
 use crate::registry::{self, VERSION};
 use crate::shims::{self, ShimFacts};
 
@@ -290,7 +290,7 @@ pub fn sections(models: &Models<'_>) -> Vec<Section> {
         )
     };
     let revisions = (features.iter().zip(links(models)))
-        .map(|(feature, link)| dependency(&package(link.id), feature.package.is_some()));
+        .map(|(feature, (id, _))| dependency(&package(id), feature.package.is_some()));
     let extensions = converted.iter().map(|package| dependency(package, true));
     let dependencies = revisions.chain(extensions);
     vec![
@@ -343,16 +343,14 @@ fn is_converted(extension: &ExtensionSpec, models: &Models<'_>) -> bool {
 }
 
 /// Returns the revisions that are converted, and those that are one of them under another name, in order.
-fn links<'m>(models: &'m Models<'_>) -> Vec<Link<'m>> {
+fn links<'m>(models: &'m Models<'_>) -> Vec<(&'m str, bool)> {
     let chain = models.chain();
     let handlers =
         Revision::of_handlers(chain.iter().map(|of| of.revision)).map(|of| of.id.as_str());
     let part = |of: &&RevisionModel<'_>| of.revision.status != RevisionStage::Candidate;
-    let links = models.revisions.iter().filter(part).map(|of| Link {
-        id: &of.revision.id,
-        handlers: handlers == Some(&of.revision.id),
-    });
-    links.collect()
+    let listed = models.revisions.iter().filter(part);
+    let ids = listed.map(|of| of.revision.id.as_str());
+    ids.map(|id| (id, handlers == Some(id))).collect()
 }
 
 fn facts_of(revision: &Revision, stated: &ErrorRules) -> CrateFacts {

@@ -11,6 +11,7 @@ use crate::emit::{COMMAND, CrateFiles, Once, Set, fragment, header_of, lines, re
 use mcp_revisions_schema::names;
 use mcp_revisions_schema::naming::pascal_case;
 use mcp_revisions_schema::rules::{MistakeTreatment, ModelMistake};
+use mcp_revisions_schema::spec::extensions::Core;
 use mcp_revisions_schema::spec::{ExtensionSpec, Revision, RevisionStage};
 use mcp_revisions_schema::{Error, Models, RevisionModel};
 
@@ -153,19 +154,12 @@ fn row(
 fn mistake(row: &ModelMistake) -> Value {
     let of: Vec<&str> = row.of.iter().map(String::as_str).collect();
     let fate = match &row.fate {
-        MistakeTreatment::Value(value) => format!("Value({value:?})"),
-        MistakeTreatment::Absent(value) => format!("Absent({value:?})"),
-        MistakeTreatment::Among(value) => format!("Among({value:?})"),
-        MistakeTreatment::Beside(member, value) => format!("Beside({member:?}, {value:?})"),
-        MistakeTreatment::Means(text, value) => format!("Means({text:?}, {value:?})"),
-        MistakeTreatment::Within(name) => format!("Within({name:?})"),
         MistakeTreatment::Reads(kind, text) => format!("Reads(ValueKind::{kind:?}, {text:?})"),
         MistakeTreatment::EntryReads(kind, text) => {
             format!("EntryReads(ValueKind::{kind:?}, {text:?})")
         }
-        MistakeTreatment::Only(but) => format!("Only({but:?})"),
-        MistakeTreatment::Kept => "Kept".to_owned(),
-        MistakeTreatment::KeptSome => "KeptSome".to_owned(),
+        // The variants of the table go by the same names.
+        other => format!("{other:?}"),
     };
     let member = &row.member;
     fragment(format!(
@@ -212,13 +206,7 @@ fn later_core(of: &ExtensionSpec, all: &[&ExtensionSpec], features: &[Feature]) 
     let last = own.clone().position(|one| one.state == of.state)?;
     let states: Vec<&&ExtensionSpec> = own.take(last + 1).collect();
     let earlier = states.iter().find_map(|one| one.core.as_ref());
-    let before = earlier.map(|core| {
-        context! {
-            id => core.revision.as_str(),
-            constant => names::constant(&core.revision),
-            feature => feature(&core.revision, features),
-        }
-    });
+    let before = earlier.map(|core| core_row(core, features));
     let rows = states.iter().map(|one| {
         context! {
             name => one.name.as_str(),
@@ -281,13 +269,18 @@ fn conversions(states: &[&ExtensionSpec], features: &[Feature]) -> Option<Value>
     Some(context! {
         name => first.folder.as_str(),
         constant => names::constant(&names::extension(&first.folder)),
-        core => core.map(|core| context! {
-            id => core.revision.as_str(),
-            constant => names::constant(&core.revision),
-            feature => feature(&core.revision, features),
-        }),
+        core => core.map(|core| core_row(core, features)),
         states => rows.collect::<Vec<_>>(),
     })
+}
+
+/// Returns the revision whose core had the feature of an extension.
+fn core_row(core: &Core, features: &[Feature]) -> Value {
+    context! {
+        id => core.revision.as_str(),
+        constant => names::constant(&core.revision),
+        feature => feature(&core.revision, features),
+    }
 }
 
 /// Returns the feature by which a revision is there; `None` for one that is always there.

@@ -6,15 +6,6 @@
 use mcp_revisions_schema::names;
 use mcp_revisions_schema::spec::{ExtensionSpec, RevisionStage};
 
-/// A revision that is converted, as the list of features knows it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Link<'s> {
-    /// Its id.
-    pub id: &'s str,
-    /// Whether handlers are written in it.
-    pub handlers: bool,
-}
-
 /// A feature that brings a revision or an extension.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Feature {
@@ -49,19 +40,20 @@ pub fn gate(features: &[Feature], ids: &[&str]) -> Option<String> {
     }
 }
 
-/// Returns the features of a chain of revisions, oldest first, and of the states of the extensions that rest on them.
-pub fn features(chain: &[Link<'_>], extensions: &[&ExtensionSpec]) -> Vec<Feature> {
+/// Returns the features of a chain of revisions, oldest first, each with whether handlers are written in it, and of the states of
+/// the extensions that rest on them.
+pub fn features(chain: &[(&str, bool)], extensions: &[&ExtensionSpec]) -> Vec<Feature> {
     let handlers = chain
         .iter()
-        .rposition(|link| link.handlers)
+        .rposition(|(_, handlers)| *handlers)
         .unwrap_or_default();
-    let name = |at: usize| chain.get(at).map(|link| names::feature(link.id));
+    let name = |at: usize| chain.get(at).map(|(id, _)| names::feature(id));
     let each: Vec<Feature> = chain
         .iter()
         .enumerate()
-        .map(|(at, link)| Feature {
-            name: names::feature(link.id),
-            package: (at != handlers).then(|| names::package(link.id)),
+        .map(|(at, (id, _))| Feature {
+            name: names::feature(id),
+            package: (at != handlers).then(|| names::package(id)),
             extension: false,
             implies: match at.cmp(&handlers) {
                 std::cmp::Ordering::Less => name(at + 1),

@@ -40,16 +40,19 @@ pub struct ShimFacts<'m> {
 }
 
 impl ShimFacts<'_> {
+    /// Returns the extension that an end of a pair is.
+    fn named(&self, end: &str) -> Option<&ExtensionSpec> {
+        self.extensions.iter().copied().find(|one| one.name == end)
+    }
+
     /// Returns the extension that a pair is of, if it is not one of two revisions.
     fn extension(&self, pair: &RevisionPair) -> Option<&ExtensionSpec> {
-        let named = |name: &str| self.extensions.iter().copied().find(|one| one.name == name);
-        named(&pair.new).or_else(|| named(&pair.old))
+        self.named(&pair.new).or_else(|| self.named(&pair.old))
     }
 
     /// Returns whether a pair leads from an extension to the later core that took it back.
     fn is_of_later_core(&self, pair: &RevisionPair) -> bool {
-        let named = |name: &str| self.extensions.iter().any(|one| one.name == name);
-        named(&pair.old) && !named(&pair.new)
+        self.named(&pair.old).is_some() && self.named(&pair.new).is_none()
     }
 
     /// Returns whether a pair is on the way from the core that had a feature to the later one that took it back.
@@ -66,39 +69,22 @@ impl ShimFacts<'_> {
 
     /// Returns the package of an end of a pair.
     fn package_of(&self, end: &str) -> String {
-        if self.extensions.iter().any(|one| one.name == end) {
-            extension_package(end)
-        } else {
-            package(end)
-        }
-    }
-
-    /// Returns the ids of a pair as those of features.
-    fn feature_ids(&self, pair: &RevisionPair) -> [String; 2] {
-        [&pair.old, &pair.new].map(|end| {
-            if self.extensions.iter().any(|one| one.name == *end) {
-                extension(end)
-            } else {
-                end.clone()
-            }
-        })
+        self.named(end)
+            .map_or_else(|| package(end), |_| extension_package(end))
     }
 
     /// Returns the condition under which both ends of a pair are there.
     fn gate(&self, pair: &RevisionPair) -> Option<String> {
-        let added = self.extension(pair);
-        // Of two adjacent revisions, the one farther from the revision of handlers brings the other.
-        let adjacent = || {
-            let alone = |id: &str| features::gate(&self.features, &[id]);
-            alone(&pair.old).or_else(|| alone(&pair.new))
-        };
-        match added {
-            Some(_) => {
-                let ids = self.feature_ids(pair);
-                features::gate(&self.features, &ids.each_ref().map(String::as_str))
-            }
-            None => adjacent(),
+        let alone = |id: &str| features::gate(&self.features, &[id]);
+        if self.extension(pair).is_none() {
+            // Of two adjacent revisions, the one farther from the revision of handlers brings the other.
+            return alone(&pair.old).or_else(|| alone(&pair.new));
         }
+        let [old, new] = [&pair.old, &pair.new].map(|end| {
+            self.named(end)
+                .map_or_else(|| end.clone(), |_| extension(end))
+        });
+        features::gate(&self.features, &[&old, &new])
     }
 
     /// Returns the types that both revisions of a pair share.
@@ -472,7 +458,7 @@ pub(super) fn files(plans: &[PairPlan], facts: &ShimFacts<'_>) -> Result<CrateFi
         .iter()
         .flat_map(|plan| [&plan.pair.old, &plan.pair.new]);
     let added: SortedSet<String> = ends
-        .filter(|end| facts.extensions.iter().any(|one| one.name == **end))
+        .filter(|end| facts.named(end).is_some())
         .map(|end| extension_package(end))
         .collect();
     let converted = |one: &str| {

@@ -688,13 +688,15 @@ fn an_extension_that_widens_a_type_of_the_core_leaves_the_crates_of_the_core_as_
 
 #[test]
 fn a_published_state_of_a_stable_extension_never_changes_and_the_next_one_stands_beside_it() {
-    let mut files = files();
+    let mut directory = SpecDirectory::from_files(files());
+    imported(&mut directory, "dice@2027-01-01", FIRST);
+    let mut files = directory.files().clone();
     let facts = files.get_mut("extensions/dice/extension.toml").unwrap();
     *facts = facts.replace(
         "status = \"released\"\n",
         "status = \"released\"\nstage = \"stable\"\n",
     );
-    let mut directory = SpecDirectory::from_files(files);
+    directory = SpecDirectory::from_files(files);
     // Prose is none of what it says.
     let prose = FIRST.replace("\"Cup\": {", "\"Cup\": {\"description\": \"A cup.\", ");
     imported(&mut directory, "dice@2027-01-01", &prose);

@@ -2,7 +2,7 @@
 
 use mcp_codegen::emit::Once;
 use mcp_codegen::generate::registry_crate;
-use mcp_codegen::registry::features::{Link, features, gate, rows};
+use mcp_codegen::registry::features::{features, gate, rows};
 use mcp_revisions_schema::spec::ExtensionSpec;
 use mcp_revisions_schema::{Models, Spec};
 use serde_json::json;
@@ -21,13 +21,12 @@ fn state(name: &str, revision: &str) -> ExtensionSpec {
 
 #[test]
 fn each_feature_implies_the_next_one_on_the_way_to_that_of_handlers() {
-    let link = |id, handlers| Link { id, handlers };
     let chain = [
-        link("2027-01-01", false),
-        link("2027-02-02", false),
-        link("2027-03-03", true),
-        link("draft", false),
-        link("later", false),
+        ("2027-01-01", false),
+        ("2027-02-02", false),
+        ("2027-03-03", true),
+        ("draft", false),
+        ("later", false),
     ];
     let extensions = [
         state("dice", "draft"),
@@ -55,17 +54,16 @@ fn each_feature_implies_the_next_one_on_the_way_to_that_of_handlers() {
          ext-tasks-draft = [\"ext-tasks\", \"dep:mcp-ext-tasks-draft\"]\n\
          extensions = [\"ext-dice\", \"ext-tasks\", \"ext-tasks-draft\"]\n"
     );
-    let one = rows(&features(&[link("2027-01-01", true)], &[]), |_| Vec::new());
+    let one = rows(&features(&[("2027-01-01", true)], &[]), |_| Vec::new());
     assert_eq!(one, "default = [\"v2027-01-01\"]\nv2027-01-01 = []\n");
 }
 
 #[test]
 fn what_needs_two_revisions_needs_the_features_of_both() {
-    let link = |id, handlers| Link { id, handlers };
     let chain = [
-        link("2027-01-01", false),
-        link("2027-03-03", true),
-        link("draft", false),
+        ("2027-01-01", false),
+        ("2027-03-03", true),
+        ("draft", false),
     ];
     let features = features(&chain, &[&state("tasks", "2027-03-03")]);
     let gate = |ids: &[&str]| gate(&features, ids);

@@ -9,18 +9,18 @@ use mcp_revisions_plans::open::UNDECIDED;
 use mcp_revisions_plans::plan::MethodPlan;
 use mcp_revisions_plans::rules::PairRules;
 use mcp_revisions_plans::{cover, cover_all, places};
+use mcp_revisions_schema::Spec;
 use mcp_revisions_schema::pair::RevisionPair;
 use mcp_revisions_schema::spec::RevisionStage;
 use mcp_revisions_schema::spec::changes::ProseChanges;
-use mcp_revisions_schema::{Models, Spec};
 
 use crate::diff::{row_at, sources};
-use crate::specs::{covered, last_pair, planned, plans, spec};
+use crate::specs::{covered, last_pair, models, planned, plans, spec};
 
 #[test]
 fn no_row_between_adjacent_revisions_is_uncovered() {
     let spec = spec();
-    let models = Models::build(spec).unwrap();
+    let models = models();
     let pairs = models.shim_pairs();
     let (mut rows, mut by_rule) = (0, 0);
     let mut open = Vec::new();
@@ -261,7 +261,7 @@ fn changes_of_a_candidate_meet_the_rules_of_the_hop_over_it() {
         |row: &mcp_revisions_schema::Revision| row.status == RevisionStage::Candidate;
     let at = spec.revisions.iter().position(is_candidate).unwrap();
     let candidate = &spec.revisions[at].id;
-    let models = Models::build(spec).unwrap();
+    let models = models();
     let pairs = models.shim_pairs();
     let before = |pair: &&RevisionPair| spec.revisions[..at].iter().any(|row| row.id == pair.old);
     let step = pairs.iter().rfind(before).unwrap();
@@ -297,7 +297,7 @@ fn changes_of_a_candidate_meet_the_rules_of_the_hop_over_it() {
 #[test]
 fn revisions_that_are_not_adjacent_meet_the_rules_of_every_step() {
     let spec = spec();
-    let models = Models::build(spec).unwrap();
+    let models = models();
     let mut ids: Vec<String> = models
         .shim_pairs()
         .iter()

@@ -1,11 +1,10 @@
 //! Every rule of every pair is needed, and no rule that is not is let through.
 
 use mcp_revisions_plans::rules::PairRules;
-use mcp_revisions_schema::Models;
 use mcp_revisions_schema::pair::RevisionPair;
 use mcp_revisions_schema::spec::rules::RuleFile;
 
-use crate::specs::spec;
+use crate::specs::{models, spec};
 
 /// A row of a rule file: where it begins and ends, and what it starts with.
 struct Row {
@@ -50,14 +49,14 @@ fn rows(text: &str) -> Vec<Row> {
 #[test]
 fn without_any_one_rule_something_is_named_that_it_covered() {
     let spec = spec();
-    let models = Models::build(spec).unwrap();
+    let models = models();
     let mut failures = Vec::new();
     let mut count = 0;
     for pair in models.all_pairs() {
         let name = pair.file();
         let file = spec.rules.get(&name);
         let whole = RuleFile::new(file.path.as_str(), file.text.clone());
-        let open = mcp_revisions_plans::plan_pair(&models, &pair, whole)
+        let open = mcp_revisions_plans::plan_pair(models, &pair, whole)
             .unwrap()
             .open;
         for row in rows(&file.text) {
@@ -72,7 +71,7 @@ fn without_any_one_rule_something_is_named_that_it_covered() {
             let text = format!("{}{}", &file.text[..row.start], &file.text[row.end..]);
             // A draft takes a safe answer, and lists what it is one to.
             let told = match mcp_revisions_plans::plan_pair(
-                &models,
+                models,
                 &pair,
                 RuleFile::new(file.path.as_str(), text),
             ) {
@@ -126,7 +125,7 @@ fn names_the_change(told: &str, row: &str) -> bool {
 #[test]
 fn a_rule_that_nothing_needs_is_an_error_with_its_line() {
     let spec = spec();
-    let models = Models::build(spec).unwrap();
+    let models = models();
     let useless = [
         "[[rule]]\nid = \"x\"\nat = \"Tool.nothing\"\ndown = \"drop\"\nseverity = \"cosmetic\"\nreason = \"x\"\nsource = \"x\"\nexample = [{ type = \"Tool\", input = '{}', output = '{}' }]\n",
         "[[rule]]\nid = \"x\"\nat = \"Tool.name\"\nup = \"drop\"\nseverity = \"cosmetic\"\nreason = \"x\"\nsource = \"x\"\nexample = [{ type = \"Tool\", input = '{}', output = '{}' }]\n",
@@ -151,7 +150,7 @@ fn a_rule_that_nothing_needs_is_an_error_with_its_line() {
         for row in useless {
             let text = format!("{before}{row}");
             let error = match mcp_revisions_plans::plan_pair(
-                &models,
+                models,
                 &pair,
                 RuleFile::new(file.path.as_str(), text),
             ) {
@@ -169,7 +168,7 @@ fn a_rule_that_nothing_needs_is_an_error_with_its_line() {
 #[test]
 fn a_rule_that_says_too_little_is_an_error() {
     let spec = spec();
-    let models = Models::build(spec).unwrap();
+    let models = models();
     let file = spec.rules.get("shims/2024-11-05..2025-03-26.toml");
     for (from, to, told) in [
         ("severity = \"safety\"\n", "", "what kind of loss"),
@@ -221,7 +220,7 @@ fn a_rule_that_says_too_little_is_an_error() {
         let error = match PairRules::read(file.clone()) {
             Err(error) => error,
             Ok(_) => {
-                mcp_revisions_plans::plan_pair(&models, &models.shim_pairs()[0], file).unwrap_err()
+                mcp_revisions_plans::plan_pair(models, &models.shim_pairs()[0], file).unwrap_err()
             }
         };
         assert!(error.to_string().contains(told), "{told}: {error}");
@@ -232,7 +231,7 @@ fn a_rule_that_says_too_little_is_an_error() {
 #[test]
 fn a_rule_without_an_example_is_an_error() {
     let spec = spec();
-    let models = Models::build(spec).unwrap();
+    let models = models();
     for pair in models.all_pairs() {
         let file = spec.rules.get(&pair.file());
         let mut text = String::new();
@@ -264,7 +263,7 @@ fn a_rule_without_an_example_is_an_error() {
 #[test]
 fn a_misspelled_adapter_or_action_is_an_error_with_its_line() {
     let spec = spec();
-    let models = Models::build(spec).unwrap();
+    let models = models();
     // A draft that differs has a pair of its own, with a file or without.
     let pairs = models.shim_pairs();
     let ruled = |pair: &&RevisionPair| !spec.rules.get(&pair.file()).text.is_empty();
@@ -296,7 +295,7 @@ fn a_misspelled_adapter_or_action_is_an_error_with_its_line() {
         let text = format!("{}\n\n{row}{tail}", file.text.trim_end());
         let line = text.lines().count() - 2;
         let file = RuleFile::new(file.path.as_str(), text);
-        let error = mcp_revisions_plans::plan_pair(&models, pair, file)
+        let error = mcp_revisions_plans::plan_pair(models, pair, file)
             .unwrap_err()
             .to_string();
         let place = format!("{}:{line}: ", spec.rules.get(&pair.file()).path);

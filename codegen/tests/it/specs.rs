@@ -5,6 +5,7 @@ use mcp_revisions_schema::sorted::SortedMap;
 use std::path::PathBuf;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
+use mcp_codegen::generate::{Generated, generate};
 use mcp_codegen::import::{ImportOptions, SpecDirectory, UpstreamFile};
 use mcp_revisions_diff::{ChangeKind, SideSources, between};
 use mcp_revisions_plans::{PairPlan, cover};
@@ -19,9 +20,11 @@ static DIRECTORY: LazyLock<SpecDirectory> =
     LazyLock::new(|| SpecDirectory::read(&spec_dir()).unwrap());
 static SPEC: LazyLock<Spec> = LazyLock::new(|| DIRECTORY.spec().unwrap());
 static TWIN: LazyLock<Spec> = LazyLock::new(|| twin_directory().spec().unwrap());
-static PLANS: LazyLock<Vec<PairPlan>> = LazyLock::new(|| {
-    mcp_revisions_plans::plan_shims(&Models::build(spec()).unwrap(), spec()).unwrap()
-});
+static MODELS: LazyLock<Models<'static>> = LazyLock::new(|| Models::build(&SPEC).unwrap());
+static PLANS: LazyLock<Vec<PairPlan>> =
+    LazyLock::new(|| mcp_revisions_plans::plan_shims(&MODELS, &SPEC).unwrap());
+static GENERATED: LazyLock<Generated> = LazyLock::new(|| generate(&SPEC).unwrap());
+static GENERATED_TWIN: LazyLock<Generated> = LazyLock::new(|| generate(&TWIN).unwrap());
 static TWINS: Mutex<SortedMap<String, SpecDirectory>> = Mutex::new(SortedMap::new());
 
 fn spec_dir() -> PathBuf {
@@ -42,6 +45,16 @@ pub(crate) fn directory() -> SpecDirectory {
 /// What it says.
 pub(crate) fn spec() -> &'static Spec {
     &SPEC
+}
+
+/// Its models.
+pub(crate) fn models() -> &'static Models<'static> {
+    &MODELS
+}
+
+/// What the generator makes of it.
+pub(crate) fn generated() -> &'static Generated {
+    &GENERATED
 }
 
 /// What is planned between it and the revisions beside it, and between its extensions and their cores.
@@ -116,6 +129,11 @@ pub(crate) fn twin_directory_of(id: &str) -> SpecDirectory {
 /// What the directory with the latest release for its draft says.
 pub(crate) fn twin() -> Spec {
     TWIN.clone()
+}
+
+/// What the generator makes of that.
+pub(crate) fn generated_twin() -> &'static Generated {
+    &GENERATED_TWIN
 }
 
 fn made_of(id: &str) -> SpecDirectory {

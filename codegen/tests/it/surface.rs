@@ -3,25 +3,26 @@
 use mcp_codegen::generate::{Generated, generate};
 use mcp_codegen::import::{ImportOptions, SpecDirectory, UpstreamFile};
 use mcp_codegen::surface;
+use mcp_revisions_schema::Spec;
 use mcp_revisions_schema::sorted::SortedMap;
 use mcp_revisions_schema::spec::{Lifecycle, RevisionStage};
 
 use crate::says;
-use crate::specs::{directory, spec, twin_directory};
+use crate::specs::{directory, generated, generated_twin, spec, twin_directory};
 
-/// What the generator makes of files, with what would stand on disk after it.
-fn made(files: SortedMap<String, String>) -> Generated {
-    generate(&SpecDirectory::from_files(files).spec().unwrap()).unwrap()
+/// Checks what is made of files against what stands.
+fn checked_files(stands: &Generated, files: SortedMap<String, String>) -> Result<(), String> {
+    let spec = SpecDirectory::from_files(files).spec().unwrap();
+    checked(stands, &spec, &generate(&spec).unwrap())
 }
 
-/// Checks what was made of files against what stands.
-fn checked(stands: &Generated, files: SortedMap<String, String>) -> Result<(), String> {
-    let spec = SpecDirectory::from_files(files.clone()).spec().unwrap();
+/// Checks what was made of a spec against what stands.
+fn checked(stands: &Generated, spec: &Spec, made: &Generated) -> Result<(), String> {
     let crates = stands.crates.iter();
     let crates = crates.map(|one| (one.package.clone(), one.files.clone()));
-    let packages = surface::packages(&spec);
+    let packages = surface::packages(spec);
     let stands = crates.filter(|(package, _)| packages.contains(package));
-    surface::check(&spec, &stands.collect(), &made(files)).map_err(|error| error.to_string())
+    surface::check(spec, &stands.collect(), made).map_err(|error| error.to_string())
 }
 
 /// The files of the workspace with another row in `shapes.toml`.
@@ -38,10 +39,10 @@ fn with_shape(row: &str) -> SortedMap<String, String> {
 
 #[test]
 fn a_row_for_every_revision_that_changes_a_release_is_refused_by_its_items() {
-    let stands = made(directory().files().clone());
-    assert_eq!(checked(&stands, directory().files().clone()), Ok(()));
+    let stands = generated();
+    assert_eq!(checked(stands, spec(), stands), Ok(()));
     let row = "[[shape]]\nat = \"Icon.theme\"\nas = \"json\"\nreason = \"x\"\n";
-    let refused = checked(&stands, with_shape(row)).unwrap_err();
+    let refused = checked_files(stands, with_shape(row)).unwrap_err();
     says(
         &refused,
         "mcp-2025-11-25: Icon.theme was `Option<IconTheme>`, and is `Option<Json>`",
@@ -53,8 +54,7 @@ fn a_row_for_every_revision_that_changes_a_release_is_refused_by_its_items() {
 /// What stands differs from what is made as a user would see it.
 #[test]
 fn what_an_extension_changes_or_names_no_more_is_refused_and_a_type_of_its_revision_is_not() {
-    let made = made(directory().files().clone());
-    let mut stands = made.clone();
+    let mut stands = generated().clone();
     let mut edit = |package: &str, path: &str, from: &str, to: &str| {
         let one = stands.crates.iter_mut().find(|one| one.package == package);
         let text = one.unwrap().files.get_mut(path).unwrap();
@@ -75,7 +75,7 @@ fn what_an_extension_changes_or_names_no_more_is_refused_and_a_type_of_its_revis
     let own = "pub struct IconTheme { pub name: String } impl IconTheme { pub fn new() -> Self { todo!() } } impl Default for IconTheme {} pub struct CancelledTask";
     edit(tasks, "src/messages.rs", "pub struct CancelledTask", own);
     edit(tasks, "src/lib.rs", "IconTheme,", "");
-    let refused = checked(&stands, directory().files().clone()).unwrap_err();
+    let refused = checked(&stands, spec(), generated()).unwrap_err();
     says(
         &refused,
         "mcp-ext-tasks: InputRequiredTask.input_requests was `Option<InputRequests>`, and is `InputRequests`",
@@ -89,7 +89,6 @@ fn what_an_extension_changes_or_names_no_more_is_refused_and_a_type_of_its_revis
 /// A release that is the same as the one before moves types into the shared crate, and nothing of them changes.
 #[test]
 fn a_new_release_moves_types_between_crates_and_changes_none() {
-    let stands = made(twin_directory().files().clone());
     let mut next = twin_directory();
     let latest = crate::specs::latest(spec());
     let options = ImportOptions {
@@ -107,5 +106,5 @@ fn a_new_release_moves_types_between_crates_and_changes_none() {
     );
     let rule = "[[rule]]\nid = \"sizes\"\nat = \"Icon.sizes\"\nup = \"drop\"\ndown = \"drop\"\nseverity = \"cosmetic\"\nreason = \"x\"\nsource = \"x\"\nexample = [\n  { type = \"Icon\", way = \"up\", input = '{\"src\":\"a\",\"sizes\":[\"1x1\"]}', output = '{\"src\":\"a\"}', loses = [\"/sizes\"] },\n  { type = \"Icon\", way = \"down\", input = '{\"src\":\"a\",\"sizes\":[\"1x1\"]}', output = '{\"src\":\"a\"}', loses = [\"/sizes\"] },\n]\n";
     files.insert(format!("shims/{}..next.toml", latest.id), rule.to_owned());
-    assert_eq!(checked(&stands, files), Ok(()));
+    assert_eq!(checked_files(generated_twin(), files), Ok(()));
 }

@@ -79,8 +79,8 @@ impl ServerDirectory {
             .map(|it| (it.name.as_str(), it.segment.as_str()));
         let segment = distinct(name, taken)?;
         let path = format!("/{segment}/mcp");
-        let options = self.0.options.clone().with_server_card_below(&path);
-        let options = options.with_path(path);
+        let shared = self.0.options.clone();
+        let options = shared.with_server_card_below(&path).with_path(path);
         entries.push(DirectoryEntry {
             name: name.to_owned(),
             service: (bridge.within(&self.0.pool).with_http_options(options)).into_service(),
@@ -112,8 +112,8 @@ impl ServerDirectory {
         stop: impl Future<Output = ()>,
         grace: Duration,
     ) {
-        let listener = listener.into();
-        until(stop, |stopped| self.serve_until(listener, stopped, grace)).await;
+        let bound = listener.into();
+        until(stop, |stopped| self.serve_until(bound, stopped, grace)).await;
     }
 
     fn serve_until(

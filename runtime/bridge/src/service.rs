@@ -56,8 +56,8 @@ impl Service {
         stop: impl Future<Output = ()>,
         grace: Duration,
     ) {
-        let listener = listener.into();
-        until(stop, |stopped| self.serve_until(listener, stopped, grace)).await;
+        let bound = listener.into();
+        until(stop, |stopped| self.serve_until(bound, stopped, grace)).await;
     }
 
     #[inline(never)]

@@ -129,8 +129,8 @@ fn revisions(json: bool) -> anyhow::Result<SubcommandOutcome> {
             "stageSince": of.stage_since,
         })
     });
-    let of_sign_in = SignInExtension::read(&embedded::spec()?)?;
-    let of_sign_in = of_sign_in.iter().map(
+    let without_messages = SignInExtension::read(&embedded::spec()?)?;
+    let of_sign_in = without_messages.iter().map(
         |of| json!({ "id": of.name, "identifier": of.identifier, "stage": of.stage.as_str() }),
     );
     let mut text = String::new();
@@ -151,8 +151,8 @@ fn revisions(json: bool) -> anyhow::Result<SubcommandOutcome> {
             (_, "") => stage[..2].concat(),
             _ => stage.concat(),
         };
-        let status = format!("{}{stage}", cell("status"));
-        let status = status.trim_start_matches(", ");
+        let described = format!("{}{stage}", cell("status"));
+        let status = described.trim_start_matches(", ");
         let _ = writeln!(text, "{:13}  {first:30}  {second:13}  {status}", cell("id"));
     }
     Ok(SubcommandOutcome { text, code: 0 })

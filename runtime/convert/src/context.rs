@@ -172,7 +172,7 @@ impl Context {
             self.losses.push(Loss {
                 step: self.step,
                 change,
-                rule: &INVALID,
+                rule: &Rule::INVALID,
                 lesser: false,
                 at: self.path.shared(),
                 below: LossSegment::Below(mend.pointer.into()),
@@ -319,7 +319,11 @@ impl Context {
     /// A name that stands there twice, or that is not a text: its meaning would be ambiguous.
     pub fn open(&self, value: JsonObject) -> Result<Extra, Stop> {
         value.read().map_err(|error| {
-            self.reject(&UNREADABLE, ErrorObject::INVALID_PARAMS, &error.to_string())
+            self.reject(
+                &Rule::UNREADABLE,
+                ErrorObject::INVALID_PARAMS,
+                &error.to_string(),
+            )
         })
     }
 
@@ -344,7 +348,7 @@ impl Context {
         match value.read() {
             Ok(value) => Some(value),
             Err(_) => {
-                self.lose_member(&FOREIGN, name, Some(value));
+                self.lose_member(&Rule::FOREIGN, name, Some(value));
                 None
             }
         }
@@ -370,7 +374,7 @@ impl Context {
     pub fn foreign(&mut self, name: &'static str, extra: &mut Extra) {
         if !extra.is_empty() {
             let value = extra.remove(name);
-            self.lose_member(&FOREIGN, name, value);
+            self.lose_member(&Rule::FOREIGN, name, value);
         }
     }
 
@@ -386,7 +390,12 @@ impl Context {
         receiver: &str,
     ) -> String {
         if claimed != sender {
-            self.note(&CLAIM, LossSegment::Member(name), Change::Replaced, claimed);
+            self.note(
+                &Rule::CLAIM,
+                LossSegment::Member(name),
+                Change::Replaced,
+                claimed,
+            );
         }
         receiver.to_owned()
     }
@@ -442,8 +451,3 @@ fn same_number(one: &str, other: &str) -> bool {
     };
     number(one).is_some_and(|one| number(other) == Some(one))
 }
-
-static CLAIM: Rule = Rule::CLAIM;
-static FOREIGN: Rule = Rule::FOREIGN;
-static INVALID: Rule = Rule::INVALID;
-static UNREADABLE: Rule = Rule::UNREADABLE;

@@ -26,7 +26,7 @@ pub use tables::{
 #[cold]
 fn mistyped(cx: &Context) -> Stop {
     cx.reject(
-        &NO_COUNTERPART,
+        &Rule::NO_COUNTERPART,
         ErrorObject::INTERNAL_ERROR,
         "a conversion was given a value of another type",
     )
@@ -349,7 +349,5 @@ impl Tables {
 /// Returns the end of a conversion of a part that has no counterpart.
 fn no_counterpart(name: &str, revision: &str, cx: &Context) -> Stop {
     let what = format!("`{name}` has no counterpart in {revision}");
-    cx.reject(&NO_COUNTERPART, ErrorObject::INVALID_PARAMS, &what)
+    cx.reject(&Rule::NO_COUNTERPART, ErrorObject::INVALID_PARAMS, &what)
 }
-
-static NO_COUNTERPART: Rule = Rule::NO_COUNTERPART;

@@ -18,25 +18,6 @@ use syn::{Attribute, Error, Expr, FnArg, ItemFn, Lit, LitBool, LitStr, Meta, Res
 /// |---|---|
 /// | `name = ".."`, `title = ".."` | the name that calls have [default: that of the function], and one for people [default: none] |
 /// | `read_only`, `destructive`, `idempotent`, `open_world` | the hint of this name, or `= false` |
-///
-/// ```
-/// use mcp_revisions::{Router, tool};
-///
-/// #[derive(serde::Deserialize, schemars::JsonSchema)]
-/// struct Add {
-///     a: f64,
-///     b: f64,
-/// }
-///
-/// /// Adds two numbers.
-/// #[tool(read_only, open_world = false)]
-/// async fn add(Add { a, b }: Add) -> f64 {
-///     a + b
-/// }
-///
-/// let router = Router::new().add::<add>();
-/// # drop(router);
-/// ```
 #[proc_macro_attribute]
 pub fn tool(
     arguments: proc_macro::TokenStream,

@@ -11,6 +11,9 @@ pub const PREFIX: &str = "Mcp-Param-";
 /// The word in a schema.
 pub(crate) const WORD: &str = "x-mcp-header";
 
+/// The keywords of a schema whose values are not schemas: the word means nothing in them.
+const VALUES: [&str; 4] = ["default", "examples", "enum", "const"];
+
 /// A parameter that a header repeats.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Param {
@@ -87,8 +90,10 @@ fn count(json: Json) -> usize {
         Kind::Object => {
             let members: Map<Json> = json.read().unwrap_or_default();
             drop(json);
-            members
+            let schemas = members
                 .into_iter()
+                .filter(|(name, _)| !VALUES.contains(&name.as_str()));
+            schemas
                 .map(|(name, value)| usize::from(name == WORD) + count(value))
                 .sum()
         }

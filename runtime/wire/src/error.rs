@@ -200,9 +200,7 @@ fn expectation(what: FaultCause) -> (ErrorKind, Cow<'static, str>) {
             format!("member `{member}` of {of}").into(),
         ),
         FaultCause::Constant(value) => (ErrorKind::Constant, format!("{value:?}").into()),
-        FaultCause::ConstantInteger(value) => (ErrorKind::Constant, value.to_string().into()),
-        FaultCause::ConstantNumber(value) => (ErrorKind::Constant, value.into()),
-        FaultCause::ConstantBoolean(value) => (ErrorKind::Constant, value.to_string().into()),
+        FaultCause::ConstantLiteral(value) => (ErrorKind::Constant, value.into()),
         FaultCause::Choice(choices) => (ErrorKind::Choice, one_of('"', choices).into()),
         FaultCause::Tag(tag) => (ErrorKind::Tag, one_of('"', tag.values).into()),
         FaultCause::Undecided(paths) => {

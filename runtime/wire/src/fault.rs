@@ -28,10 +28,8 @@ pub(crate) enum FaultCause {
         member: &'static str,
     },
     Constant(&'static str),
-    ConstantInteger(i64),
-    /// Holds the number as the schema spells it.
-    ConstantNumber(&'static str),
-    ConstantBoolean(bool),
+    /// Holds the number or the boolean as the schema spells it.
+    ConstantLiteral(&'static str),
     Choice(&'static [&'static str]),
     Tag(&'static Tag),
     /// Holds the paths to the members that decide.

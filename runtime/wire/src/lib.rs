@@ -130,13 +130,13 @@ pub use writer::{ArrayWriter, Encode, ObjectWriter, Writer, is_plain};
 /// A text that is not one JSON value of this type with nothing but blanks around it.
 pub fn from_str<T: Decode>(text: &str) -> Result<T, Error> {
     let mut value = T::blank();
-    read_whole(text, &mut value)?;
+    read_whole(Reader::new(text), &mut value)?;
     Ok(value)
 }
 
-/// Reads a whole text into a blank of any type: one routine for all of them.
-fn read_whole(text: &str, into: &mut dyn Decode) -> Result<(), Error> {
-    let mut reader = Reader::new(text);
+/// Reads the whole text of a reader into a blank of any type: one routine for all of them.
+fn read_whole(mut reader: Reader<'_>, into: &mut dyn Decode) -> Result<(), Error> {
+    let text = reader.text;
     into.fill(&mut reader)
         .and_then(|()| reader.finish())
         .map_err(|fault| Error::new(&fault, text))

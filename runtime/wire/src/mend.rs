@@ -524,9 +524,7 @@ impl Reader<'_> {
 fn constant_of(fault: &Fault) -> Option<String> {
     Some(match fault.what() {
         FaultCause::Constant(text) => Json::of(text).into_text(),
-        FaultCause::ConstantInteger(number) => number.to_string(),
-        FaultCause::ConstantNumber(number) => number.to_owned(),
-        FaultCause::ConstantBoolean(value) => value.to_string(),
+        FaultCause::ConstantLiteral(value) => value.to_owned(),
         _ => return None,
     })
 }

@@ -9,7 +9,6 @@ use crate::fault::Fault;
 use crate::json::{Extra, Json};
 use crate::map::Map;
 use crate::mend::{self, Mended, Mistakes};
-use crate::object::{Members, Record};
 use crate::reader::{Decode, Reader};
 use crate::writer::{Encode, Writer};
 
@@ -272,7 +271,7 @@ impl TypeInfo {
     /// # Errors
     /// As [`from_str`](crate::from_str).
     pub fn read(&self, text: &str) -> Result<AnyValue, Error> {
-        self.read_by(Reader::new(text), text)
+        self.read_by(Reader::new(text))
     }
 
     /// Does the same as [`read`](Self::read), with values that the type keeps as text held to what the schema says of them;
@@ -284,17 +283,14 @@ impl TypeInfo {
         let met = Cell::new(false);
         let mut reader = Reader::new(text);
         reader.frames = Some(&met);
-        let value = self.read_by(reader, text)?;
+        let value = self.read_by(reader)?;
         Ok((value, met.get()))
     }
 
-    fn read_by(&self, mut reader: Reader<'_>, text: &str) -> Result<AnyValue, Error> {
+    fn read_by(&self, reader: Reader<'_>) -> Result<AnyValue, Error> {
         let mut value = (self.blank)();
-        let result = (value.0.fill(&mut reader)).and_then(|()| reader.finish());
-        match result {
-            Ok(()) => Ok(value),
-            Err(fault) => Err(Error::new(&fault, text)),
-        }
+        crate::read_whole(reader, &mut *value.0)?;
+        Ok(value)
     }
 
     /// Mends a text that [`read_framed`](Self::read_framed) does not take.
@@ -307,13 +303,13 @@ impl TypeInfo {
 
     /// Writes a value; `None` if it is of another type.
     pub fn write(&self, value: &AnyValue) -> Option<Json> {
-        self.written(value, Writer::new()).map(Json::from_written)
+        self.written(value, Writer::new()).map(Json::verbatim)
     }
 
     /// Does the same as [`write`](Self::write), with room for a text of about so many bytes.
     pub fn write_within(&self, value: &AnyValue, room: usize) -> Option<Json> {
         let writer = Writer::append_to(String::with_capacity(room));
-        self.written(value, writer).map(Json::from_written)
+        self.written(value, writer).map(Json::verbatim)
     }
 
     /// Reads a text as the type and writes it again.
@@ -335,7 +331,7 @@ impl TypeInfo {
 }
 
 /// A message whose method is not of this revision.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct UnknownMessage {
     /// The method.
     pub method: String,
@@ -356,43 +352,10 @@ impl UnknownMessage {
     }
 }
 
-impl Decode for UnknownMessage {
-    #[inline]
-    fn blank() -> Self {
-        Self::new("")
-    }
-
-    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        static MEMBERS: Members = Members::open("message", &["method", "params"]).requiring(&[0]);
-        reader.record(&MEMBERS, self)
-    }
-}
-
-impl Record for UnknownMessage {
-    fn member(&mut self, index: usize, reader: &mut Reader<'_>) -> Result<(), Fault> {
-        match index {
-            0 => self.method.fill(reader),
-            _ => self.params.fill(reader),
-        }
-    }
-
-    fn extra(&mut self) -> Option<&mut Extra> {
-        Some(&mut self.extra)
-    }
-}
-
-impl Encode for UnknownMessage {
-    fn encode(&self, writer: &mut Writer) {
-        let Self {
-            method,
-            params,
-            extra,
-        } = self;
-        let mut object = writer.object();
-        object.member("method", method);
-        object.optional("params", params);
-        object.extra(extra);
-        object.end();
+crate::record! {
+    UnknownMessage open {
+        0 "method": required method;
+        1 "params": optional params;
     }
 }
 

@@ -331,13 +331,8 @@ impl Object {
 
     /// Returns the key of the unknown member whose value comes next.
     fn other_key(&self, reader: &Reader<'_>) -> Result<String, Fault> {
-        let mut key = Reader {
-            text: reader.text,
-            position: self.key,
-            depth: 0,
-            mending: None,
-            frames: None,
-        };
+        let mut key = Reader::new(reader.text);
+        key.position = self.key;
         key.string()
     }
 
@@ -361,13 +356,8 @@ impl Object {
     /// Refuses, or mends, the key that this object, whose end has been read, holds twice.
     #[cold]
     fn refuse_duplicate(&self, reader: &Reader<'_>, key: &str) -> Result<(), Fault> {
-        let mut again = Reader {
-            text: reader.text,
-            position: self.start,
-            depth: reader.depth,
-            mending: None,
-            frames: None,
-        };
+        let mut again = Reader::new(reader.text);
+        (again.position, again.depth) = (self.start, reader.depth);
         let offset = again.second_key(key).ok().flatten();
         reader.mend_duplicate(self.start, offset.unwrap_or(self.start))
     }

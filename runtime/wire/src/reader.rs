@@ -163,16 +163,6 @@ impl<'a> Reader<'a> {
         Err(self.fault(FaultCause::Constant(expected)))
     }
 
-    /// Reads the boolean `expected`; anything else is a fault.
-    pub fn constant_boolean(&mut self, expected: bool) -> Result<(), Fault> {
-        self.peek();
-        let start = self.position;
-        if self.kind()? == Kind::Boolean && self.boolean()? == expected {
-            return Ok(());
-        }
-        Err(Fault::new(start, FaultCause::ConstantBoolean(expected)))
-    }
-
     /// Begins an array and refuses anything else.
     #[inline]
     pub fn array(&mut self) -> Result<Array, Fault> {

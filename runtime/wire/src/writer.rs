@@ -198,22 +198,10 @@ impl ObjectWriter<'_> {
         self.writer.text.push('"');
     }
 
-    /// Writes a member that is always this integer.
-    pub fn constant_integer(&mut self, name: &'static str, value: i64) {
-        self.any_name(name);
-        self.writer.integer(value);
-    }
-
-    /// Writes a member that is always this number of JSON, as it is spelled.
-    pub fn constant_number(&mut self, name: &'static str, value: &'static str) {
+    /// Writes a member that is always this number or boolean of JSON, as it is spelled.
+    pub fn constant_literal(&mut self, name: &'static str, value: &'static str) {
         self.any_name(name);
         self.writer.text.push_str(value);
-    }
-
-    /// Writes a member that is always this boolean.
-    pub fn constant_boolean(&mut self, name: &'static str, value: bool) {
-        self.any_name(name);
-        self.writer.boolean(value);
     }
 
     /// Writes the entries of a map as members, their names escaped.

@@ -7,8 +7,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use mcp_codegen::generate::generate;
-use mcp_revisions_schema::Models;
-use mcp_revisions_schema::Spec;
 use mcp_tests::root;
 
 /// The most bytes of a generated file: more than an editor likes to open is a file to split.
@@ -81,8 +79,7 @@ fn no_procedural_macro_is_needed_to_build_a_generated_crate() {
 
 #[test]
 fn every_definition_of_a_schema_is_a_row_of_the_table_of_types() {
-    let spec = Spec::read(&root().join("spec")).unwrap();
-    let models = Models::build(&spec).unwrap();
+    let models = crate::specs::models();
     for of in &models.revisions {
         let id = of.revision.id.as_str();
         let generated: Revision = id.parse().unwrap();
@@ -102,8 +99,8 @@ fn every_definition_of_a_schema_is_a_row_of_the_table_of_types() {
 
 #[test]
 fn what_lies_on_disk_is_what_the_generator_makes() {
-    let spec = Spec::read(&root().join("spec")).unwrap();
-    let generated = generate(&spec).unwrap();
+    let spec = crate::specs::spec();
+    let generated = generate(spec).unwrap();
     assert!(generated.crates.iter().all(|one| one.files.len() >= 3));
     let mut files = generated.files;
     for section in &generated.sections {

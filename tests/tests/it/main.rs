@@ -31,6 +31,7 @@ mod shims_laws;
 mod shims_receiver;
 mod shims_rules;
 mod shims_source;
+mod specs;
 #[path = "../../../runtime/tests/it/support/steps.rs"]
 mod steps;
 mod surface;

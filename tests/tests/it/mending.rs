@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use mcp_convert::Rule;
 use mcp_revisions_core::values::TABLES;
 use mcp_revisions_core::{Change, Context, Loss, Outcome, Part, Severity, Subject};
+use mcp_revisions_schema::RevisionModel;
 use mcp_revisions_schema::model::{ModelMethod, Ty};
-use mcp_revisions_schema::{Models, RevisionModel, Spec};
 use mcp_tests::breaks::{self, Break, Harm};
 use mcp_tests::random::{Random, seed};
 use mcp_tests::sampler::{Instance, Sampler};
 use mcp_tests::shims::put_back::{child, put_back};
 use mcp_tests::tree::{Kind, Member, Node, Standing, Style, Value};
-use mcp_tests::{parallel, root, text};
+use mcp_tests::{parallel, text};
 use mcp_wire::Json;
 use mcp_wire::mend::MistakeFate;
 
@@ -33,8 +33,7 @@ struct Shown {
 
 #[test]
 fn one_mistake_costs_one_part() {
-    let spec = Spec::read(&root().join("spec")).unwrap();
-    let models = Models::build(&spec).unwrap();
+    let models = crate::specs::models();
     let mut all = Shown::default();
     for of in &models.revisions {
         let Some(at) = TABLES.index(&of.revision.id) else {
@@ -63,8 +62,7 @@ fn one_mistake_costs_one_part() {
 /// Every row of `spec/mistakes.toml` that has a value makes a text fit that lacks the member.
 #[test]
 fn every_known_value_stands_for_its_member() {
-    let spec = Spec::read(&root().join("spec")).unwrap();
-    let models = Models::build(&spec).unwrap();
+    let models = crate::specs::models();
     let mut used = BTreeSet::new();
     for of in &models.revisions {
         let Some(at) = TABLES.index(&of.revision.id) else {

@@ -6,8 +6,6 @@
 use std::collections::BTreeSet;
 
 use mcp_revisions_core::Revision;
-use mcp_revisions_schema::Spec;
-use mcp_tests::root;
 use mcp_wire::{Direction, MethodInfo, MethodKind};
 use serde_json::Value;
 
@@ -206,7 +204,7 @@ const UNIONS: &[(&str, &str)] = &[
 
 #[test]
 fn every_revision_has_the_methods_that_its_schema_lists() {
-    let spec = Spec::read(&root().join("spec")).unwrap();
+    let spec = crate::specs::spec();
     for of in &spec.revisions {
         let mut listed = BTreeSet::new();
         for (union, sent) in UNIONS {

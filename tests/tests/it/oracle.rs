@@ -7,14 +7,13 @@ use std::collections::BTreeSet;
 
 use mcp_revisions_core::values::{TABLES, method_name};
 use mcp_revisions_core::{Outcome, Part, Revision, Subject, UnknownFields};
-use mcp_revisions_schema::{Models, Spec};
 use mcp_tests::random::seed;
 use mcp_tests::sampler::{Recipe, Sampler};
 use mcp_tests::shims::laws::same_but_for_implied;
 use mcp_tests::shims::steps::context;
 use mcp_tests::shims::world::World;
 use mcp_tests::tree::Style;
-use mcp_tests::{parallel, root, text};
+use mcp_tests::{parallel, text};
 use mcp_wire::{Json, MethodInfo};
 
 use crate::shims_laws::complete;
@@ -140,9 +139,7 @@ fn ways() -> Vec<Way> {
 fn what_arrives_is_valid_for_its_receiver_and_what_is_exact_comes_back() {
     let samples = number("ORACLE_SAMPLES", SAMPLES);
     let base = number("ORACLE_SEED", 1);
-    let spec = Spec::read(&root().join("spec")).unwrap();
-    let models = Models::build(&spec).unwrap();
-    let world = World::new(&spec, &models).unwrap();
+    let world = crate::specs::world();
     let results = parallel::map(&ways(), |way| {
         let side = world.side(way.from.id()).unwrap();
         let sampler = Sampler::new(side.model, side.id);
@@ -157,7 +154,7 @@ fn what_arrives_is_valid_for_its_receiver_and_what_is_exact_comes_back() {
                 instance.text = instance.node.text(&mut Style::plain());
             }
             let sample = instance.text;
-            match way.check(&world, &sample) {
+            match way.check(world, &sample) {
                 Ok(verdict) => counts[verdict as usize] += 1,
                 Err(problem) => {
                     let label = way.label();

@@ -3,15 +3,14 @@
 use mcp_revisions_core::Revision;
 use std::collections::{BTreeMap, BTreeSet};
 
-use mcp_revisions_schema::Spec;
-use mcp_revisions_schema::{Models, RevisionModel};
+use mcp_revisions_schema::RevisionModel;
 use mcp_tests::breaks::{self, Break, Harm};
 use mcp_tests::judge::Judge;
 use mcp_tests::leniency::{self, Case, Verdict};
 use mcp_tests::random::{Random, seed};
 use mcp_tests::sampler::{Instance, Sampler};
 use mcp_tests::tree::{Node, Style, Value};
-use mcp_tests::{parallel, root, text};
+use mcp_tests::{parallel, text};
 
 /// How many samples of a type are broken at least.
 const SAMPLES: usize = 30;
@@ -30,8 +29,7 @@ struct Outcome {
 
 #[test]
 fn every_break_is_refused_where_it_is() {
-    let spec = Spec::read(&root().join("spec")).unwrap();
-    let models = Models::build(&spec).unwrap();
+    let models = crate::specs::models();
     let mut all = Outcome::default();
     all.covered.resize(leniency::ALL.len(), 0);
     for of in &models.revisions {

@@ -1,12 +1,11 @@
 //! Every valid text of every type of every revision is read and written without loss.
 
 use mcp_revisions_core::Revision;
-use mcp_revisions_schema::Spec;
-use mcp_revisions_schema::{Models, RevisionModel};
+use mcp_revisions_schema::RevisionModel;
 use mcp_tests::coverage::Coverage;
 use mcp_tests::judge::Judge;
 use mcp_tests::sampler::Sampler;
-use mcp_tests::{parallel, root, text};
+use mcp_tests::{parallel, text};
 
 /// How many samples each type has at least.
 const LEAST: usize = 200;
@@ -23,8 +22,7 @@ struct Outcome<'s> {
 
 #[test]
 fn every_valid_text_is_read_and_written_without_loss() {
-    let spec = Spec::read(&root().join("spec")).unwrap();
-    let models = Models::build(&spec).unwrap();
+    let models = crate::specs::models();
     let mut failures = Vec::new();
     let (mut types, mut samples, mut parts) = (0, 0, 0);
     for of in &models.revisions {
@@ -103,8 +101,7 @@ fn check<'s>(
 
 #[test]
 fn the_same_seed_gives_the_same_sample() {
-    let spec = Spec::read(&root().join("spec")).unwrap();
-    let models = Models::build(&spec).unwrap();
+    let models = crate::specs::models();
     let of = models.get("2025-11-25").unwrap();
     let texts = || -> Vec<String> {
         let sampler = Sampler::new(&of.model, "2025-11-25");

@@ -14,11 +14,8 @@ use mcp_revisions::core::values::method_name;
 use mcp_revisions::mcp_wire::{self, Direction, Extra, Json, JsonObject, MethodInfo, MethodKind};
 use mcp_revisions::sansio::server::{Event, Fate, IncomingRequest, Profile};
 use mcp_revisions::{Lifecycle, Limits, Revision, mcp_wire::meta};
-use mcp_revisions_schema::Models;
-use mcp_revisions_schema::Spec;
 use mcp_tests::parallel;
 use mcp_tests::random::{Random, seed};
-use mcp_tests::root;
 use serde_json::{Value, json};
 
 const NOW: Duration = Duration::ZERO;
@@ -61,9 +58,8 @@ struct Counts {
 
 #[test]
 fn every_pair_of_revisions_with_every_method_on_one_channel() {
-    let spec = Spec::read(&root().join("spec")).unwrap();
-    let models = Models::build(&spec).unwrap();
-    let voices = voices(&models);
+    let models = crate::specs::models();
+    let voices = voices(models);
     // A peer of a draft with the string of a release on the wire is taken for one of the release.
     let of = |lifecycle| {
         let peers = (voices.iter()).filter(|peer| peer.revision.is_negotiated());

@@ -12,9 +12,7 @@ use mcp_revisions::Lifecycle;
 use mcp_revisions::core::translate::find_method;
 use mcp_revisions::mcp_wire::{Direction, Json, JsonObject, MethodInfo, MethodKind, from_str};
 use mcp_revisions::sansio::server::{Answer, Event, Fate, Ignored, Profile, To};
-use mcp_revisions_schema::Models;
-use mcp_revisions_schema::Spec;
-use mcp_tests::{parallel, root};
+use mcp_tests::parallel;
 use serde_json::json;
 
 const NOW: Duration = Duration::ZERO;
@@ -45,9 +43,8 @@ impl Counts {
 
 #[test]
 fn what_is_said_unasked_reaches_every_peer_in_its_own_revision() {
-    let spec = Spec::read(&root().join("spec")).unwrap();
-    let models = Models::build(&spec).unwrap();
-    let voices = voices(&models);
+    let models = crate::specs::models();
+    let voices = voices(models);
     let handshake = |peer: &&Voice<'_>| peer.revision.lifecycle() == Lifecycle::Handshake;
     let jobs: Vec<(&Voice<'_>, &Voice<'_>)> = voices
         .iter()

@@ -2,12 +2,9 @@
 
 use mcp_revisions_core::UnknownFields;
 use mcp_revisions_schema::model::{Model, ObjectShape, Presence};
-use mcp_revisions_schema::{Models, Spec};
 use mcp_tests::random::seed;
-use mcp_tests::root;
 use mcp_tests::sampler::{Recipe, Sampler};
 use mcp_tests::shims::steps::{self, Way};
-use mcp_tests::shims::world::World;
 use mcp_wire::pointer::escaped;
 use serde_json::{Value, json};
 
@@ -37,9 +34,7 @@ fn named_by_the_target(way: &Way, [from, to]: [&Model; 2]) -> Vec<String> {
 
 #[test]
 fn an_unknown_member_is_carried_only_where_its_receiver_takes_it() {
-    let spec = Spec::read(&root().join("spec")).unwrap();
-    let models = Models::build(&spec).unwrap();
-    let world = World::new(&spec, &models).unwrap();
+    let world = crate::specs::world();
     let (mut carried, mut failures) = (0, Vec::new());
     for way in steps::all() {
         let (Some(from), Some(to)) = (world.side(way.from), world.side(way.to)) else {

@@ -5,12 +5,10 @@ use mcp_revisions_core::{
     Context, Loss, Outcome, Part, Revision, Severity, Subject, UnknownFields,
 };
 use mcp_revisions_core::{v2024_11_05, v2025_11_25, v2026_07_28};
-use mcp_revisions_schema::Models;
-use mcp_revisions_schema::Spec;
 use mcp_revisions_schema::model::Model;
+use mcp_tests::parallel;
 use mcp_tests::sampler::Sampler;
 use mcp_tests::shims::steps::{self, Way, context};
-use mcp_tests::{parallel, root};
 use mcp_wire::Direction;
 
 /// How many samples each part of a method has at least.
@@ -54,8 +52,7 @@ fn starts() -> Vec<Start> {
 
 #[test]
 fn a_chain_is_the_composition_of_its_steps() {
-    let spec = Spec::read(&root().join("spec")).unwrap();
-    let models = Models::build(&spec).unwrap();
+    let models = crate::specs::models();
     let ways = steps::all();
     let revisions: Vec<&Model> = TABLES
         .revisions

@@ -10,23 +10,21 @@ use mcp_revisions_plans::UNDECIDED;
 use mcp_revisions_plans::rules::{ExampleEnding, PairRules, Sample, SampleSubject, SessionFacts};
 use mcp_revisions_schema::model::Ty;
 use mcp_revisions_schema::pair::MethodSender;
-use mcp_revisions_schema::{Models, Spec};
-use mcp_tests::root;
 use mcp_tests::shims::steps;
-use mcp_tests::shims::world::{Side, World};
+use mcp_tests::shims::world::Side;
 use mcp_tests::text::same;
 use mcp_wire::{Direction, ErrorObject, Json};
 
 #[test]
 fn every_rule_comes_to_what_its_example_says() {
-    let spec = Spec::read(&root().join("spec")).unwrap();
-    let models = Models::build(&spec).unwrap();
-    let world = World::new(&spec, &models).unwrap();
+    let spec = crate::specs::spec();
+    let models = crate::specs::models();
+    let world = crate::specs::world();
     let side = |id: &str| world.side(id).unwrap();
     let mut failures = Vec::new();
     let mut count = 0;
     for pair in models.all_pairs() {
-        let rules = PairRules::of(&pair, &spec).unwrap();
+        let rules = PairRules::of(&pair, spec).unwrap();
         for sample in rules.samples() {
             count += 1;
             let [from, to] = pair.ends(sample.way).map(side);
@@ -56,11 +54,11 @@ fn every_rule_comes_to_what_its_example_says() {
 /// What conversions say of themselves stands in `mcp_convert` alone.
 #[test]
 fn no_rule_of_a_file_bears_the_id_of_one_that_is_built_in() {
-    let spec = Spec::read(&root().join("spec")).unwrap();
+    let spec = crate::specs::spec();
     let built_in = Rule::BUILT_IN.map(|rule| rule.id());
     assert!(built_in.contains(&UNDECIDED));
-    for pair in Models::build(&spec).unwrap().all_pairs() {
-        let rules = PairRules::of(&pair, &spec).unwrap();
+    for pair in crate::specs::models().all_pairs() {
+        let rules = PairRules::of(&pair, spec).unwrap();
         let all = rules.rules().map(|rule| rule.id.as_str());
         let methods = rules.methods().map(|rule| rule.id.as_str());
         let errors = rules.errors().map(|rule| rule.id.as_str());

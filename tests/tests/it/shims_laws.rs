@@ -4,13 +4,12 @@ use std::collections::BTreeSet;
 
 use mcp_revisions_core::UnknownFields;
 use mcp_revisions_plans::open::UNDECIDED;
-use mcp_revisions_schema::{Models, Spec};
+use mcp_tests::parallel;
 use mcp_tests::sampler::Sampler;
 use mcp_tests::shims::laws::{self, Findings};
 use mcp_tests::shims::steps::{self, Way};
 use mcp_tests::shims::world::{Said, World};
 use mcp_tests::tree::{Kind, Node, Style, Value};
-use mcp_tests::{parallel, root};
 
 /// How many samples each type has at least.
 const LEAST: usize = 200;
@@ -58,15 +57,13 @@ fn built_in(rule: &str) -> bool {
     rule == UNDECIDED || rule == mcp_convert::Rule::CLAIM.id()
 }
 
-fn check_all(policy: UnknownFields) -> (Findings, Vec<Said>) {
-    let spec = Spec::read(&root().join("spec")).unwrap();
-    let models = Models::build(&spec).unwrap();
-    let world = World::new(&spec, &models).unwrap();
+fn check_all(policy: UnknownFields) -> (Findings, &'static [Said]) {
+    let world = crate::specs::world();
     let ways = steps::all();
     let mut all = Findings::default();
     for (way, findings) in ways
         .iter()
-        .zip(parallel::map(&ways, |way| check(&world, way, policy)))
+        .zip(parallel::map(&ways, |way| check(world, way, policy)))
     {
         if findings.exact + findings.lossy == 0 {
             println!("{}: never a value: {:?}", way.label(), findings.stopped);
@@ -105,7 +102,7 @@ fn check_all(policy: UnknownFields) -> (Findings, Vec<Said>) {
             assert!(count.is_some(), "never met: {implied:?} of pair {pair}");
         }
     }
-    (all, world.rules)
+    (all, &world.rules)
 }
 
 /// A failure with the ends of its long lines cut off.

@@ -11,7 +11,6 @@ use mcp_revisions_core::{
     Context, Extension, Lifecycle, Outcome, Part, Protocol, Revision, Route, Session, Status,
     Subject, UnknownFields,
 };
-use mcp_revisions_schema::{Models, Spec};
 use mcp_tests::random::{Random, seed};
 use mcp_tests::root;
 use mcp_tests::sampler::{Recipe, Sampler};
@@ -34,8 +33,7 @@ fn older() -> impl Iterator<Item = Revision> {
 
 /// The least that each definition of the latest release demands, by its name there.
 static LEAST: LazyLock<BTreeMap<&str, Value>> = LazyLock::new(|| {
-    let spec = Spec::read(&root().join("spec")).unwrap();
-    let models = Models::build(&spec).unwrap();
+    let models = crate::specs::models();
     let sampler = Sampler::new(&models.get(latest().id()).unwrap().model, latest().id());
     let least = |name| sampler.instance(name, Recipe::Least, 1).text;
     let types = latest().types().iter();

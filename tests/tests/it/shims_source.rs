@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use mcp_revisions_plans::plan::{ConversionBody, Effect, PairEnd, PlannedConversion};
 use mcp_revisions_schema::pair::RevisionPair;
-use mcp_revisions_schema::{Models, Spec};
 use mcp_tests::root;
 use quote::ToTokens;
 use syn::parse::Parser;
@@ -31,11 +30,10 @@ fn module(pair: &RevisionPair) -> String {
 /// Every `old::Type` or `new::Type` of a pattern that takes a value apart.
 #[test]
 fn every_member_of_a_source_is_named() {
-    let spec = Spec::read(&root().join("spec")).unwrap();
-    let models = Models::build(&spec).unwrap();
+    let world = crate::specs::world();
     let mut taken_apart = 0;
     let mut planned = 0;
-    for plan in mcp_revisions_plans::plan_shims(&models, &spec).unwrap() {
+    for plan in &world.plans {
         for (way, conversions) in [("up", &plan.up), ("down", &plan.down)] {
             let files = files(&module(&plan.pair), way);
             let functions: Vec<&syn::ItemFn> = files
@@ -199,10 +197,9 @@ fn rows(files: &[syn::File], run: &str) -> BTreeSet<(String, String)> {
 
 #[test]
 fn conversions_are_exact_where_the_plan_says_so_and_nowhere_else() {
-    let spec = Spec::read(&root().join("spec")).unwrap();
-    let models = Models::build(&spec).unwrap();
+    let world = crate::specs::world();
     let mut count = 0;
-    for plan in mcp_revisions_plans::plan_shims(&models, &spec).unwrap() {
+    for plan in &world.plans {
         for (way, conversions) in [("up", &plan.up), ("down", &plan.down)] {
             let planned: BTreeSet<(String, String)> = conversions
                 .iter()

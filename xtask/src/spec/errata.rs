@@ -27,8 +27,9 @@ enum Format {
     JsonPatch,
 }
 
+/// The member of a schema that has its definitions.
 #[derive(Clone, Copy, ValueEnum)]
-enum Key {
+pub(crate) enum Key {
     #[value(name = "$defs")]
     Defs,
     Definitions,
@@ -76,7 +77,7 @@ fn in_words(errata: &[Erratum]) -> String {
 
 /// Returns the operations that mend a schema. They do not test what stands there: files have descriptions that `spec/` leaves
 /// out.
-fn patch(errata: &[Erratum], key: Key) -> Vec<Value> {
+pub(crate) fn patch(errata: &[Erratum], key: Key) -> Vec<Value> {
     let respelled = |text: &str| match key {
         Key::Defs => text.to_owned(),
         Key::Definitions => text.replace("/$defs/", "/definitions/"),

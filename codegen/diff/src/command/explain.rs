@@ -227,8 +227,9 @@ struct AskedRules {
     error: Vec<Value>,
 }
 
-/// Returns every conversion rule as its row in `spec/`, with the pair of revisions that it is for.
-fn rules(spec: &Spec) -> anyhow::Result<Vec<(String, Value)>> {
+/// Returns every conversion rule as its row in `spec/`, with the pair of revisions that it is for. Fails for a file of rules that
+/// cannot be read.
+pub fn rules(spec: &Spec) -> anyhow::Result<Vec<(String, Value)>> {
     let mut rules = Vec::new();
     let of_extensions = RevisionPair::of_extensions(&spec.extensions.iter().collect::<Vec<_>>());
     for (file, text) in spec.rules.iter() {
@@ -251,7 +252,7 @@ fn rules(spec: &Spec) -> anyhow::Result<Vec<(String, Value)>> {
 }
 
 /// Returns a rule as text: where it applies, what it does in each direction, why, and an example.
-fn of_rule(pair: &str, rule: &Value) -> String {
+pub fn of_rule(pair: &str, rule: &Value) -> String {
     let id = rule.get("id").map(plain).unwrap_or_default();
     let mut text = format!("{id}: conversion rule of {pair}\n\n");
     let lines = [

@@ -107,11 +107,11 @@ fn choose(url: &str, server: &LockFile, (name, file): (&str, &mut LockFile)) -> 
     if !server.servers.contains_key("") || file.servers.len() < 2 {
         return Ok(());
     }
-    let url = url.split(['?', '#']).next().unwrap_or_default();
-    file.servers.retain(|server, _| server == url);
+    let bare = url.split(['?', '#']).next().unwrap_or_default();
+    file.servers.retain(|server, _| server == bare);
     if file.servers.is_empty() {
         return Err(Error::usage(
-            format!("{name} has several servers, and none by the name {url}"),
+            format!("{name} has several servers, and none by the name {bare}"),
             format!("`mcp-rev lock --check --output {name}` compares each with itself"),
         ));
     }

@@ -1,21 +1,16 @@
 //! Members that stand elsewhere on the other side: as items of a list of typed alternatives, or as an entry of a map.
 
-use serde::Serialize;
-
 use super::Transfer;
 use mcp_revisions_schema::model::Rest;
 
 /// The members of an object that stand elsewhere on the other side.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct MemberMoves {
     /// The lists of the target, which hold members of the source.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gathered: Vec<AlternativesPlan>,
     /// The lists of the source, whose items become members of the target.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub spread: Vec<AlternativesPlan>,
     /// The members that are entries of a map.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub entries: Vec<EntryPlan>,
 }
 
@@ -28,7 +23,7 @@ impl MemberMoves {
 }
 
 /// A member of one side that is an entry of a map on the other.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct EntryPlan {
     /// The rule.
     pub rule: String,
@@ -49,7 +44,7 @@ pub struct EntryPlan {
 }
 
 /// A list of typed alternatives of one side, and the members of the other side whose values its items hold.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct AlternativesPlan {
     /// The rule.
     pub rule: String,
@@ -75,7 +70,7 @@ impl AlternativesPlan {
 }
 
 /// An item of a list of typed alternatives.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct AlternativePlan {
     /// The variant of the union.
     pub variant: String,
@@ -92,7 +87,7 @@ pub struct AlternativePlan {
 }
 
 /// A value that an item of a list holds, and a member of the other side.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct HeldValue {
     /// The name of the item's member on the wire.
     pub wire: String,

@@ -1,12 +1,12 @@
 //! The result of a rule on one value: a text of the one revision and its counterpart in the other.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use mcp_convert::Adapter;
 use mcp_revisions_schema::pair::{MethodSender, StepDirection};
 
 /// An example as it is written; reading it says whether it is one.
-#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Example {
     /// The definition that both texts are of.
@@ -33,7 +33,7 @@ pub struct Example {
 }
 
 /// The facts of a session, each as JSON.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct SessionFacts {
     /// The capabilities of the client.

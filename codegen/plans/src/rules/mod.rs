@@ -14,7 +14,6 @@ pub use rows::{
 use mcp_revisions_schema::sorted::SortedSet;
 use std::cell::RefCell;
 
-use serde::Serialize;
 use toml::Spanned;
 
 use mcp_revisions_schema::Error;
@@ -28,7 +27,7 @@ pub(super) use rows::{Also, placed};
 use rows::{Rename, RuleTables};
 
 /// A rule as conversions are handed it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct RuleFacts {
     /// Its id, of which a pair has one each.
     pub id: String,
@@ -71,17 +70,14 @@ impl PairRules {
     /// rules that contradict themselves.
     pub fn read(file: RuleFile) -> Result<Self, Error> {
         let rules = Self::unfinished(file)?;
-        let mut faults = rules.faults();
-        faults.extend(sound::unexemplified(&rules.file, &rules.rows));
-        faults.sort_by_key(|error| error.place().1);
-        Error::check(faults)?;
+        Error::check(sound::faults(&rules.file, &rules.rows, true))?;
         Ok(rules)
     }
 
     /// Returns the faults of the rules by themselves, apart from their examples: nothing has to be tried before there is a
     /// conversion.
     pub(crate) fn faults(&self) -> Vec<Error> {
-        sound::faults(&self.file, &self.rows)
+        sound::faults(&self.file, &self.rows, false)
     }
 
     /// Returns the same of rules that need not say all that rules have to say.

@@ -66,7 +66,7 @@ impl Rename {
 }
 
 /// A decision about a member, a variant or a type.
-#[derive(Debug, Clone, Deserialize, Serialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PairRule {
     /// The name under which losses and people speak of it.
@@ -97,7 +97,7 @@ pub struct PairRule {
     #[serde(default)]
     pub covers: Vec<String>,
     /// Of a list of typed alternatives: its items, in order, and the members of the other revision that they hold.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub alternatives: Vec<Alternative>,
     /// Why, in our own words.
     pub reason: String,
@@ -110,7 +110,7 @@ fn yes() -> bool {
 }
 
 /// Values whose loss is of a rule's lesser severity.
-#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[derive(Default)]
 pub struct Trivial {
@@ -121,24 +121,21 @@ pub struct Trivial {
 }
 
 /// An item of a list of typed alternatives: one type of a union, and the member of the other revision whose value it holds.
-#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Alternative {
     /// The Rust name of its type, an object that a variant of the union holds.
     pub r#type: String,
     /// The member of that type that holds the value; `None` for an item that stands in every list.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
     /// The member of the other revision that has the value.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub member: Option<String>,
     /// The value of that member where the list has no such item; for a member that must be there.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub absent: Option<Value>,
 }
 
 /// A decision about methods that only one of the two revisions has, or that mean something else in the other.
-#[derive(Debug, Clone, Deserialize, Serialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct MethodRule {
     /// The method, or a list of them.
@@ -166,7 +163,7 @@ pub struct MethodRule {
 }
 
 /// A decision about an error code.
-#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ErrorRule {
     /// The code, a range of them (the lowest and the highest), or any.
@@ -191,8 +188,8 @@ pub struct ErrorRule {
 }
 
 /// The codes that a rule speaks of: `-32002`, `[-32099, -32020]` or `"any"`.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(try_from = "RawCodes", into = "RawCodes")]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "RawCodes")]
 pub struct CodeRange {
     /// The lowest.
     pub from: i64,
@@ -200,7 +197,7 @@ pub struct CodeRange {
     pub to: i64,
 }
 
-#[derive(Debug, Clone, Deserialize, Serialize)]
+#[derive(Deserialize)]
 #[serde(untagged)]
 enum RawCodes {
     One(i64),
@@ -247,16 +244,6 @@ impl TryFrom<RawCodes> for CodeRange {
             RawCodes::Word(word) => Err(format!(
                 "a code is a number, a range `[LOWEST, HIGHEST]` or `\"any\"`, not `{word}`"
             )),
-        }
-    }
-}
-
-impl From<CodeRange> for RawCodes {
-    fn from(codes: CodeRange) -> Self {
-        match codes {
-            CodeRange::ANY => Self::Word("any".to_owned()),
-            CodeRange { from, to } if from == to => Self::One(from),
-            CodeRange { from, to } => Self::Range([from, to]),
         }
     }
 }
@@ -387,7 +374,7 @@ pub enum SessionFact {
 }
 
 /// The severity of a loss.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RuleSeverity {
     /// It shows, and no more.

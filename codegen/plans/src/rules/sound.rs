@@ -10,8 +10,9 @@ use mcp_revisions_schema::naming::is_identifier;
 use mcp_revisions_schema::pair::StepDirection;
 use mcp_revisions_schema::spec::rules::RuleFile;
 
-/// Every rule that says too little, contradicts itself, or leans on another one that is not there.
-pub(super) fn faults(file: &RuleFile, rows: &RuleTables) -> Vec<Error> {
+/// Every rule that says too little, contradicts itself, or leans on another one that is not there; if `with_examples`, also every
+/// rule that lacks an example, or whose examples cannot be tried.
+pub(super) fn faults(file: &RuleFile, rows: &RuleTables, with_examples: bool) -> Vec<Error> {
     let mut errors = Vec::new();
     let mut fault = |offset: usize, id: &str, problem: &str, reason: &str| {
         errors.push(error(file, offset, id, problem, reason));
@@ -75,27 +76,20 @@ pub(super) fn faults(file: &RuleFile, rows: &RuleTables) -> Vec<Error> {
     // Rows that lack a reason or a source.
     let also = placed(&rows.also).map(|(at, row)| (at, row.r#type.clone(), &*row.reason, "-"));
     let rename = placed(&rows.rename).map(|(at, row)| (at, row.id(), &*row.reason, "-"));
-    let told = (told.iter()).map(|row| (row.offset, row.id.to_owned(), row.reason, row.source));
-    for (offset, id, reason, source) in also.chain(rename).chain(told) {
+    let rules = (told.iter()).map(|row| (row.offset, row.id.to_owned(), row.reason, row.source));
+    for (offset, id, reason, source) in also.chain(rename).chain(rules) {
         let lacks = [("reason", reason), ("source", source)].into_iter();
         for (what, _) in lacks.filter(|(_, text)| text.is_empty()) {
             fault(offset, &id, &format!("it gives no {what}"), "");
         }
     }
+    for row in told.iter().filter(|_| with_examples) {
+        for problem in row.faults() {
+            fault(row.offset, row.id, &problem, row.reason);
+        }
+    }
     errors.sort_by_key(|error| error.place().1);
     errors
-}
-
-/// Every rule whose examples cannot be tried, or that lacks one.
-pub(super) fn unexemplified(file: &RuleFile, rows: &RuleTables) -> Vec<Error> {
-    let mut told: Vec<ExemplifiedRow<'_>> = rows.told().collect();
-    told.sort_by_key(|row| row.offset);
-    let of = |row: &ExemplifiedRow<'_>| {
-        let faults = row.faults().into_iter();
-        let told = faults.map(|problem| error(file, row.offset, row.id, &problem, row.reason));
-        told.collect::<Vec<_>>()
-    };
-    told.iter().flat_map(of).collect()
 }
 
 /// Returns whether a constant can be named after an id, and no other id gives the same name.

@@ -2,7 +2,10 @@
 
 use toml::Spanned;
 
-use super::{Decide, InitialValue, Inline, Ranged, Rules, Runtime, ShapeAs, UnionRule, matches};
+use super::source::RuleSource;
+use super::{
+    Decide, InitialValue, Inline, Ranged, Rules, Runtime, ShapeAs, UnionRule, Unions, matches,
+};
 use crate::Error;
 use crate::decision::Scope;
 use crate::spec::range::Order;
@@ -89,11 +92,22 @@ impl<'r> HeldRules<'r> {
         self.rows(rules, rows, is_of).into_iter().next()
     }
 
+    /// Returns the first of them in all rules, with its file.
+    fn first<S: 'r, T: Ranged + 'r>(
+        &self,
+        of: impl Fn(&'r Rules) -> (&'r RuleSource<S>, &'r [Spanned<T>]),
+        is_of: impl Fn(&T) -> bool,
+    ) -> Option<(&'r RuleSource<S>, &'r Spanned<T>)> {
+        self.layers().find_map(|rules| {
+            let (source, rows) = of(rules);
+            Some((source, self.row(rules, rows, &is_of)?))
+        })
+    }
+
     /// Returns the Rust name of a definition, where a rule gives one.
     pub(crate) fn type_name(&self, definition: &str) -> Option<&'r str> {
         self.layers().find_map(|rules| {
-            let Rules { names, .. } = rules;
-
+            let names = &rules.names;
             if let Some(row) = self.row(rules, &names.rules.r#type, |row| {
                 row.definition == definition
             }) {
@@ -108,8 +122,7 @@ impl<'r> HeldRules<'r> {
     /// that of something else in a revision. The first is of use; [`HeldRules::uses_inline`] says that a later one is.
     pub(crate) fn inline_names(&self, place: &str) -> Vec<&'r str> {
         let named = self.layers().flat_map(|rules| {
-            let Rules { names, .. } = rules;
-
+            let names = &rules.names;
             self.rows(rules, &names.rules.inline, |row| matches(&row.at, place))
         });
         named.map(|row| row.get_ref().name.as_str()).collect()
@@ -118,20 +131,17 @@ impl<'r> HeldRules<'r> {
     /// Marks the rule that names an inline schema as needed.
     pub(crate) fn uses_inline(&self, place: &str, name: &str) {
         let is_it = |row: &Inline| row.name == name && matches(&row.at, place);
-        let mut rows = self.layers().filter_map(|rules| {
-            let Rules { names, .. } = rules;
-
-            let row = self.row(rules, &names.rules.inline, is_it)?;
-            Some(names.mark(row))
-        });
-        rows.next();
+        if let Some((names, row)) =
+            self.first(|rules| (&rules.names, &rules.names.rules.inline[..]), is_it)
+        {
+            names.mark(row);
+        }
     }
 
     /// Returns the hand-written type that stands for a definition.
     pub(crate) fn runtime(&self, definition: &str) -> Option<&'r Runtime> {
         self.layers().find_map(|rules| {
-            let Rules { names, .. } = rules;
-
+            let names = &rules.names;
             let row = names.rules.runtime.get(definition)?;
             self.holds(rules, row.get_ref()).then(|| names.mark(row))
         })
@@ -141,8 +151,7 @@ impl<'r> HeldRules<'r> {
     pub(crate) fn field_name(&self, doc_key: &str, wire: &str) -> Option<&'r str> {
         let whole = format!("{doc_key}.{wire}");
         self.layers().find_map(|rules| {
-            let Rules { names, .. } = rules;
-
+            let names = &rules.names;
             let row = self
                 .row(rules, &names.rules.member, |row| row.at == whole)
                 .or_else(|| self.row(rules, &names.rules.member, |row| row.at == wire));
@@ -161,24 +170,25 @@ impl<'r> HeldRules<'r> {
         place: &str,
         fits: impl Fn(&ShapeAs) -> bool,
     ) -> Option<&'r ShapeAs> {
-        let found = self.layers().find_map(|rules| {
-            let Rules { shapes, .. } = rules;
-
-            let row = self.row(rules, &shapes.rules.shape, |row| matches(&row.at, place))?;
-            Some((shapes, row))
-        });
-        let (shapes, row) = found?;
+        let (shapes, row) = self.first(
+            |rules| (&rules.shapes, &rules.shapes.rules.shape[..]),
+            |row| matches(&row.at, place),
+        )?;
         fits(&row.get_ref().r#as).then(|| &shapes.mark(row).r#as)
+    }
+
+    /// Returns the row about the union at this place, with its file.
+    fn union_row(&self, place: &str) -> Option<(&'r RuleSource<Unions>, &'r Spanned<UnionRule>)> {
+        self.first(
+            |rules| (&rules.unions, &rules.unions.rules.union[..]),
+            |row| matches(&row.at, place),
+        )
     }
 
     /// Returns the decision of a rule about the union at this place.
     pub(crate) fn decide(&self, place: &str) -> Option<&'r Decide> {
-        self.layers().find_map(|rules| {
-            let Rules { unions, .. } = rules;
-
-            let row = self.row(rules, &unions.rules.union, |row| matches(&row.at, place))?;
-            Some(&unions.mark(row).decide)
-        })
+        let (unions, row) = self.union_row(place)?;
+        Some(&unions.mark(row).decide)
     }
 
     /// Returns the place of a member among those that a constructor takes; `decides` says that it takes others, too.
@@ -212,30 +222,20 @@ impl<'r> HeldRules<'r> {
         place: &str,
         fits: impl Fn(&InitialValue) -> bool,
     ) -> Option<InitialValue> {
-        let found = self.layers().find_map(|rules| {
-            let Rules { constructors, .. } = rules;
-
-            let row = self.row(rules, &constructors.rules.value, |row| {
-                matches(&row.at, place)
-            })?;
-            Some((constructors, row))
-        });
-        let (constructors, row) = found?;
+        let (constructors, row) = self.first(
+            |rules| (&rules.constructors, &rules.constructors.rules.value[..]),
+            |row| matches(&row.at, place),
+        )?;
         fits(&row.get_ref().start).then(|| constructors.mark(row).start.clone())
     }
 
     /// Returns the error of the rule of a union, if there is one.
     pub(crate) fn union_error(&self, place: &str, problem: &str) -> Option<Error> {
-        self.layers().find_map(|rules| {
-            let Rules { unions, .. } = rules;
-
-            let row = self.row(rules, &unions.rules.union, |row| matches(&row.at, place))?;
-            let UnionRule { at, reason, .. } = row.get_ref();
-            let (offset, of) = (row.span().start, format!("union `{at}`"));
-            let help =
-                "mend the rule: one row for each variant, with a member that the variant has";
-            Some((unions.file).error(offset, of, problem, reason.as_str(), help))
-        })
+        let (unions, row) = self.union_row(place)?;
+        let UnionRule { at, reason, .. } = row.get_ref();
+        let (offset, of) = (row.span().start, format!("union `{at}`"));
+        let help = "mend the rule: one row for each variant, with a member that the variant has";
+        Some((unions.file).error(offset, of, problem, reason.as_str(), help))
     }
 
     /// Returns the error of the rule of a hand-written type.

@@ -207,64 +207,45 @@ impl MistakeRule {
         // For a row of entries it is the place of the list or map.
         let place = at.strip_suffix(ENTRY).unwrap_or(at);
         let (ty, member) = place.rsplit_once('.')?;
-        if models
-            .iter()
-            .any(|model| has_framed_member(model, ty, member))
-        {
-            return Some(ModelMistake {
-                of: SortedSet::from_iter([ty.to_owned()]),
-                member: member.to_owned(),
-                fate: self.fate.clone(),
-                severity: self.severity.clone(),
-            });
+        let mistake = |of: SortedSet<String>, member: &str| ModelMistake {
+            of,
+            member: member.to_owned(),
+            fate: self.fate.clone(),
+            severity: self.severity.clone(),
+        };
+        let is_framed = |model: &&Model| has_framed_member(model, ty, member);
+        if models.iter().any(is_framed) {
+            return Some(mistake(SortedSet::from_iter([ty.to_owned()]), member));
         }
         let all = models
             .iter()
             .flat_map(|model| model.types.values().map(move |def| (*model, def)));
-        let of: SortedSet<String> = match member {
-            "*" => all
-                .filter(|(_, def)| def.places.iter().any(|place| is_within(place, ty)))
-                .map(|(_, def)| def.name.clone())
-                .collect(),
+        let is_meant = |model: &Model, def: &TypeDef| match member {
+            "*" => def.places.iter().any(|place| is_within(place, ty)),
             // An alternative is a member of none of the variants.
-            _ if matches!(self.fate, MistakeTreatment::Only(_)) => all
-                .filter(|(_, def)| {
-                    matches!(def.shape, Shape::Union(_))
-                        && def.places.iter().any(|place| place == ty)
-                })
-                .map(|(_, def)| def.name.clone())
-                .collect(),
-            member => all
-                .filter(|(model, def)| has_member(model, def, member) && is_of(place, def, member))
-                .map(|(_, def)| def.name.clone())
-                .collect(),
+            _ if matches!(self.fate, MistakeTreatment::Only(_)) => {
+                matches!(def.shape, Shape::Union(_)) && def.places.iter().any(|place| place == ty)
+            }
+            member => has_member(model, def, member) && is_of(place, def, member),
         };
+        let meant = all.clone().filter(|(model, def)| is_meant(model, def));
+        let of: SortedSet<String> = meant.map(|(_, def)| def.name.clone()).collect();
         if of.is_empty() {
             return None;
         }
         // A union may miss the member by which it is decided.
-        let unions: SortedSet<String> = models
-            .iter()
-            .flat_map(|model| model.types.values())
-            .filter(|def| match &def.shape {
-                Shape::Union(union) => (union.variants.iter())
-                    .any(|variant| variant.ty.name().is_some_and(|name| of.contains(name))),
-                _ => false,
-            })
-            .map(|def| def.name.clone())
-            .collect();
-        Some(ModelMistake {
-            of: match ty {
-                "*" => SortedSet::new(),
-                _ => of.into_iter().chain(unions).collect(),
-            },
-            member: match member {
-                "*" => String::new(),
-                member => member.to_owned(),
-            },
-            fate: self.fate.clone(),
-            severity: self.severity.clone(),
-        })
+        let has_one = |def: &TypeDef| match &def.shape {
+            Shape::Union(union) => (union.variants.iter())
+                .any(|variant| variant.ty.name().is_some_and(|name| of.contains(name))),
+            _ => false,
+        };
+        let holders = all.filter(|(_, def)| has_one(def));
+        let unions: SortedSet<String> = holders.map(|(_, def)| def.name.clone()).collect();
+        let of = match ty {
+            "*" => SortedSet::new(),
+            _ => of.into_iter().chain(unions).collect(),
+        };
+        Some(mistake(of, if member == "*" { "" } else { member }))
     }
 }
 

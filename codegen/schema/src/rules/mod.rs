@@ -306,43 +306,30 @@ impl Rules {
     fn unnameable(&self) -> Vec<Error> {
         let names = &self.names;
         let constructors = &self.constructors;
-        let all = [
+        let mut errors = Vec::new();
+        let help = "give a name of letters, digits and `_` that does not begin with a digit and is not a keyword";
+        let mut check = |file: &RuleFile, (offset, label): (usize, String), name: &str| {
+            if !is_identifier(name) {
+                let problem = format!("`{name}` is not a name that Rust takes");
+                errors.push(file.error(offset, label, problem, "", help));
+            }
+        };
+        let tables = [
             (&names.file, "type", &names.rules.types),
             (&names.file, "member", &names.rules.members),
             (&constructors.file, "word of", &constructors.rules.word),
         ];
-        let mut errors = Vec::new();
-        let help = "give a name of letters, digits and `_` that does not begin with a digit and is not a keyword";
-        for (file, what, rules) in all {
-            let odd = rules
-                .iter()
-                .filter(|(_, name)| !is_identifier(name.get_ref()));
-            errors.extend(odd.map(|(of, name)| {
-                let problem = format!("`{}` is not a name that Rust takes", name.get_ref());
-                file.error(
-                    name.span().start,
-                    format!("{what} `{of}`"),
-                    problem,
-                    "",
-                    help,
-                )
-            }));
+        for (file, what, rules) in tables {
+            for (of, name) in rules {
+                check(file, row(what, of, name), name.get_ref());
+            }
         }
-        let rows = names
-            .rules
-            .r#type
-            .iter()
-            .map(|row| (row.span().start, row.get_ref().label(), &row.get_ref().name));
-        let of_members = names.rules.member.iter();
-        let of_members =
-            of_members.map(|row| (row.span().start, row.get_ref().label(), &row.get_ref().name));
-        let odd = rows
-            .chain(of_members)
-            .filter(|(.., name)| !is_identifier(name));
-        errors.extend(odd.map(|(at, label, name)| {
-            let problem = format!("`{name}` is not a name that Rust takes");
-            names.file.error(at, label, problem, "", help)
-        }));
+        for (of, row) in labelled(&names.rules.r#type, TypeName::label).zip(&names.rules.r#type) {
+            check(&names.file, of, &row.get_ref().name);
+        }
+        for (of, row) in labelled(&names.rules.member, MemberName::label).zip(&names.rules.member) {
+            check(&names.file, of, &row.get_ref().name);
+        }
         let shapes = &self.shapes;
         errors.extend(shapes.rules.shape.iter().filter_map(|row| {
             let known = row.get_ref().r#as.known()?;

@@ -1,7 +1,7 @@
 //! A rule file that is read, with which of its rules were of use.
 
 use crate::sorted::SortedSet;
-use std::cell::RefCell;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::de::DeserializeOwned;
 use toml::Spanned;
@@ -15,7 +15,7 @@ pub(crate) struct RuleSource<T> {
     pub(crate) file: RuleFile,
     pub(crate) rules: T,
     /// The rules that were of use, by byte offset.
-    used: RefCell<SortedSet<usize>>,
+    used: Mutex<SortedSet<usize>>,
 }
 
 impl<T: DeserializeOwned> RuleSource<T> {
@@ -23,15 +23,19 @@ impl<T: DeserializeOwned> RuleSource<T> {
         Ok(Self {
             rules: file.parse()?,
             file,
-            used: RefCell::default(),
+            used: Mutex::default(),
         })
     }
 }
 
 impl<T> RuleSource<T> {
+    fn used(&self) -> MutexGuard<'_, SortedSet<usize>> {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Marks a rule as used, and returns it.
     pub(crate) fn mark<'r, R>(&self, rule: &'r Spanned<R>) -> &'r R {
-        self.used.borrow_mut().insert(rule.span().start);
+        self.used().insert(rule.span().start);
         rule.get_ref()
     }
 
@@ -41,7 +45,7 @@ impl<T> RuleSource<T> {
         [problem, reason, help]: [&str; 3],
         rules: impl IntoIterator<Item = (usize, String)>,
     ) -> Vec<Error> {
-        let used = self.used.borrow();
+        let used = self.used();
         let unused = rules.into_iter().filter(|(at, _)| !used.contains(at));
         unused
             .map(|(at, rule)| self.file.error(at, rule, problem, reason, help))

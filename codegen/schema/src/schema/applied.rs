@@ -116,8 +116,8 @@ pub fn settle(limits: &mut SortedMap<String, Value>, kinds: &[JsonType]) {
     limits.retain(|name, _| !idle.contains(name));
 }
 
-/// References that are found at run time.
-const DYNAMIC: &[&str] = &["$dynamicRef", "$recursiveRef"];
+/// References that are found at run time: no [`SchemaNode`](super::SchemaNode) has a member for them.
+pub(super) const DYNAMIC: &[&str] = &["$dynamicRef", "$recursiveRef"];
 
 /// Returns whether a keyword says something of values of one of these kinds; no kinds are all. A keyword that JSON Schema does
 /// not have, such as `nullable` and `x-vendor`, says nothing.

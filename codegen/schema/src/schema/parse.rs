@@ -11,9 +11,6 @@ use crate::Error;
 /// The expectation for a keyword that is none of these.
 pub const KNOWN: &str = "a keyword that the generator understands";
 
-/// Keywords that say what a value looks like in a way that no [`SchemaNode`] has a member for.
-const MISFITS: &[&str] = &["$dynamicRef", "$recursiveRef"];
-
 /// Returns whether a keyword is of a vendor, and says nothing to anybody else.
 pub(crate) fn is_of_vendor(keyword: &str) -> bool {
     keyword.starts_with("x-")
@@ -160,7 +157,7 @@ impl SchemaParser<'_> {
                 name if applied::is_understood(name) => {
                     node.constraints.values.insert(key.clone(), value.clone());
                 }
-                name if MISFITS.contains(&name) => {
+                name if applied::DYNAMIC.contains(&name) => {
                     node.unsaid(key, value, at, KNOWN, &format!("the keyword `{key}`"));
                 }
                 _ => {

@@ -65,31 +65,24 @@ pub fn of_text(file: &str, text: &str) -> Result<Value, Error> {
 /// Reads the text of a schema of an extension, whose references may lead nowhere: errata can mend them. Returns an error for a
 /// text that is not JSON, and for parts that cannot be carried over.
 pub fn of_text_with_dangling(file: &str, text: &str) -> Result<Value, Error> {
-    let (canonical, _) = carried_over(&super::json::parse(file, text)?, file)?;
+    let (canonical, _) = with_dangling(&super::json::parse(file, text)?, file)?;
     Ok(canonical)
 }
 
-/// Returns the references of a canonical schema that lead nowhere: where each stands, and its fragment.
-pub(super) fn dangling_references(canonical: &Value) -> Vec<(String, String)> {
-    let Ok((_, mut references)) = carried_over(canonical, "") else {
-        return Vec::new();
-    };
-    references.retain(|(_, target)| !reference::resolves(canonical, target));
-    references
+/// Returns the references of a canonical schema that lead nowhere.
+pub(super) fn dangling_references(canonical: &Value) -> Vec<DanglingReference> {
+    let again = with_dangling(canonical, "");
+    again.map_or_else(|_| Vec::new(), |(_, dangling)| dangling)
 }
 
 /// Brings a schema into canonical form that may have the dangling references of another one, and no others.
 pub(super) fn canonicalize_as(schema: &Value, like: &Value, file: &str) -> Result<Value, Error> {
-    let (canonical, references) = carried_over(schema, file)?;
-    let resolved = refuse_dangling(&canonical, &references, file);
-    if resolved.is_ok() {
-        return Ok(canonical);
+    let (canonical, mut dangling) = with_dangling(schema, file)?;
+    if !dangling.is_empty() {
+        let known = dangling_references(like);
+        dangling.retain(|(_, target)| known.iter().all(|(_, other)| other != target));
     }
-    let known = dangling_references(like);
-    let is_new = |one: &(String, String)| known.iter().all(|(_, target)| *target != one.1);
-    if dangling_references(&canonical).iter().any(is_new) {
-        resolved?;
-    }
+    refuse_dangling(&dangling, file)?;
     Ok(canonical)
 }
 
@@ -98,20 +91,17 @@ pub(super) fn canonicalize_as(schema: &Value, like: &Value, file: &str) -> Resul
 /// Canonical in, the same out. The error is the first thing that cannot be carried over, with its JSON pointer in the upstream
 /// document.
 pub fn canonicalize(upstream: &Value, file: &str) -> Result<Value, Error> {
-    let (canonical, references) = carried_over(upstream, file)?;
-    refuse_dangling(&canonical, &references, file)?;
+    let (canonical, dangling) = with_dangling(upstream, file)?;
+    refuse_dangling(&dangling, file)?;
     Ok(canonical)
 }
 
-/// Refuses the first of the references of a canonical schema that leads nowhere.
-fn refuse_dangling(
-    canonical: &Value,
-    references: &[(String, String)],
-    file: &str,
-) -> Result<(), Error> {
-    let mut dangling = references.iter();
-    let is_dangling = |(_, target): &&(String, String)| !reference::resolves(canonical, target);
-    let Some((pointer, target)) = dangling.find(is_dangling) else {
+/// A reference that leads nowhere: the place of its `$ref`, and its fragment.
+pub type DanglingReference = (String, String);
+
+/// Refuses the first of some references that lead nowhere.
+pub fn refuse_dangling(dangling: &[DanglingReference], file: &str) -> Result<(), Error> {
+    let Some((pointer, target)) = dangling.first() else {
         return Ok(());
     };
     let expected = "a reference to something in this file";
@@ -120,8 +110,11 @@ fn refuse_dangling(
     Err(Error::schema(file, pointer, expected, found, help))
 }
 
-/// Returns the canonical form, and where each `$ref` stands with its fragment.
-fn carried_over(upstream: &Value, file: &str) -> Result<(Value, Vec<(String, String)>), Error> {
+/// Brings a schema into canonical form as [`canonicalize`] does, and returns the references that lead nowhere beside it.
+pub fn with_dangling(
+    upstream: &Value,
+    file: &str,
+) -> Result<(Value, Vec<DanglingReference>), Error> {
     let wrong = |at: &str, expected: &str, found: &str, help: &str| {
         Error::schema(file, at, expected, found, help_or_mend(help))
     };
@@ -175,6 +168,7 @@ fn carried_over(upstream: &Value, file: &str) -> Result<(Value, Vec<(String, Str
     if let Value::Object(root) = &mut canonical {
         root.insert("$schema".into(), DIALECT.into());
     }
+    refs.retain(|(_, target)| !reference::resolves(&canonical, target));
     Ok((canonical, refs))
 }
 

@@ -398,7 +398,7 @@ mcp_wire::record! {
 
 mcp_wire::record! {
     UrlElicitationRequiredErrorError open {
-        const 0 "code": constant_integer(-32042);
+        const 0 "code": constant_literal("-32042");
         1 "data": required data;
         2 "message": required message;
     }

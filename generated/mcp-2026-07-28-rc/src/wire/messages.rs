@@ -194,7 +194,7 @@ mcp_wire::record! {
 
 mcp_wire::record! {
     MissingRequiredClientCapabilityErrorError open {
-        const 0 "code": constant_integer(-32003);
+        const 0 "code": constant_literal("-32003");
         1 "data": required data;
         2 "message": required message;
     }
@@ -303,7 +303,7 @@ mcp_wire::record! {
 
 mcp_wire::record! {
     UnsupportedProtocolVersionErrorError open {
-        const 0 "code": constant_integer(-32004);
+        const 0 "code": constant_literal("-32004");
         1 "data": required data;
         2 "message": required message;
     }

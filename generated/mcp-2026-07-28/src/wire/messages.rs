@@ -127,7 +127,7 @@ mcp_wire::record! {
 
 mcp_wire::record! {
     HeaderMismatchErrorError open {
-        const 0 "code": constant_integer(-32020);
+        const 0 "code": constant_literal("-32020");
         2 "data": json data;
         1 "message": required message;
     }
@@ -209,7 +209,7 @@ mcp_wire::record! {
 
 mcp_wire::record! {
     MissingRequiredClientCapabilityErrorError open {
-        const 0 "code": constant_integer(-32021);
+        const 0 "code": constant_literal("-32021");
         1 "data": required data;
         2 "message": required message;
     }
@@ -316,7 +316,7 @@ mcp_wire::record! {
 
 mcp_wire::record! {
     UnsupportedProtocolVersionErrorError open {
-        const 0 "code": constant_integer(-32022);
+        const 0 "code": constant_literal("-32022");
         1 "data": required data;
         2 "message": required message;
     }

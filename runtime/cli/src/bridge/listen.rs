@@ -142,8 +142,8 @@ pub(super) fn options(
     let options = match &arguments.server_card {
         Some(url) => {
             let host = url.split('/').nth(2).unwrap_or_default();
-            let options = options.with_server_card(url).context("--server-card")?;
-            options.allow_host(host)
+            let published = options.with_server_card(url).context("--server-card")?;
+            published.allow_host(host)
         }
         None => options,
     };

@@ -186,8 +186,8 @@ async fn bridged(arguments: &Arguments, files: &BridgeFiles) -> Result<(), Faile
         return several::bridged(file, arguments, files).await;
     }
     let mut entry = entry::of_arguments(arguments).map_err(Failed::server)?;
-    let likely = entry::find(&mut entry, &arguments.reach).await;
-    let likely = likely.map_err(Failed::server)?;
+    let found = entry::find(&mut entry, &arguments.reach).await;
+    let likely = found.map_err(Failed::server)?;
     let mut bridge = entry::bridge(&entry, arguments, files, likely).map_err(Failed::place)?;
     match &arguments.listen {
         Listen::Stdio => {

@@ -27,8 +27,8 @@ pub(super) async fn run(probe: &mut Probe) {
     let ProbeLink::Http(http) = &probe.link else {
         return;
     };
-    let endpoint = http.url.split(['?', '#']).next().unwrap_or_default();
-    let endpoint = endpoint.trim_end_matches('/').to_owned();
+    let bare = http.url.split(['?', '#']).next().unwrap_or_default();
+    let endpoint = bare.trim_end_matches('/').to_owned();
     let url = format!("{endpoint}{CARD_PATH}");
     let accept = [("Accept".to_owned(), CARD_TYPE.to_owned())];
     let reading = async {
@@ -40,8 +40,8 @@ pub(super) async fn run(probe: &mut Probe) {
     let Ok(Some((response, body))) = timeout(TIME, reading).await else {
         return;
     };
-    let kind = response.header("content-type").unwrap_or_default();
-    let kind = kind.split(';').next().unwrap_or_default().trim();
+    let named = response.header("content-type").unwrap_or_default();
+    let kind = named.split(';').next().unwrap_or_default().trim();
     let text = String::from_utf8_lossy(&body).into_owned();
     let has_type = kind.eq_ignore_ascii_case(CARD_TYPE);
     // Some servers answer every path.
@@ -103,9 +103,9 @@ pub(super) async fn run(probe: &mut Probe) {
     for found in faults {
         probe.report("server-card", None, url.clone(), found);
     }
-    let versions = own.and_then(|own| own["supportedProtocolVersions"].as_array());
-    let versions = versions.map_or(&[][..], Vec::as_slice);
-    let versions: Vec<&str> = versions.iter().filter_map(Value::as_str).collect();
+    let listed = own.and_then(|own| own["supportedProtocolVersions"].as_array());
+    let entries = listed.map_or(&[][..], Vec::as_slice).iter();
+    let versions: Vec<&str> = entries.filter_map(Value::as_str).collect();
     let [name, version, listed] =
         [member("name"), member("version"), &versions.join(", ")].map(shown);
     probe.facts.push(format!(
@@ -127,8 +127,8 @@ fn compare(probe: &mut Probe, url: &str, version: &str, versions: &[&str]) {
             "its version is {version}, and the server says {said}"
         ));
     }
-    let spoken: RevisionSet = probe.spoken().collect();
-    let spoken = spoken.protocol_versions();
+    let revisions: RevisionSet = probe.spoken().collect();
+    let spoken = revisions.protocol_versions();
     let tried = |version: &&&str| {
         let mut trials = probe.trials.iter();
         trials.any(|trial| trial.revision.protocol_version() == **version)

@@ -65,15 +65,32 @@ pub(super) async fn look(
     Ok(Certificate {
         protocol: protocol_name.replace("v1_", " 1."),
         names: certificate.names.clone(),
-        ends: certificate
-            .ends
-            .map_or("an unknown date".to_owned(), |ends| {
-                let time = SystemTime::UNIX_EPOCH + Duration::from_secs(ends);
-                httpdate::fmt_http_date(time)
-            }),
+        ends: certificate.ends.map_or("an unknown date".to_owned(), date),
         days: certificate.ends.map_or(u64::MAX, days_until),
         fault: certificate.fault.clone(),
     })
+}
+
+/// Returns what is wrong with a certificate, in words.
+fn fault(error: &Error) -> String {
+    let date = |time: &UnixTime| date(time.as_secs());
+    match error {
+        Error::InvalidCertificate(CertificateError::ExpiredContext { not_after, .. }) => {
+            format!("it has ended, at {}", date(not_after))
+        }
+        Error::InvalidCertificate(CertificateError::NotValidYetContext { not_before, .. }) => {
+            format!("it begins at {}", date(not_before))
+        }
+        Error::InvalidCertificate(CertificateError::UnknownIssuer) => {
+            "no trusted root certificate leads to it: it is of an authority of its own, or the server does not send the intermediate certificates".to_owned()
+        }
+        other => other.to_string(),
+    }
+}
+
+/// Returns a time in seconds since 1970 as a date.
+fn date(seconds: u64) -> String {
+    httpdate::fmt_http_date(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds))
 }
 
 /// Facts that a verifier saw.
@@ -116,7 +133,7 @@ impl ServerCertVerifier for Looker {
         let seen = SeenCertificate {
             names: names(end),
             ends,
-            fault: verify(now).err().map(|why| why.to_string()),
+            fault: verify(now).err().map(|why| fault(&why)),
         };
         let mut place = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         *place = Some(seen);

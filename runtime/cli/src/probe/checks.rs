@@ -208,8 +208,10 @@ mod tests {
         for file in std::fs::read_dir(folder).unwrap() {
             let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
             // The id stands first, maybe on a line of its own.
-            let rest = text.split(concat!(".rep", "ort(")).skip(1);
-            let ids = rest.filter_map(|rest| rest.trim_start().strip_prefix('"'));
+            let rest = text.split(concat!(".rep", "ort")).skip(1);
+            let given = rest.map(|rest| rest.trim_start_matches("_status"));
+            let ids =
+                given.filter_map(|rest| rest.strip_prefix('(')?.trim_start().strip_prefix('"'));
             made.extend(ids.map(|rest| rest.split('"').next().unwrap().to_owned()));
         }
         let made: BTreeSet<&str> = made.iter().map(String::as_str).collect();

@@ -1,4 +1,4 @@
-//! The revision that a bridge would speak with the server for a client of each revision, and the losses of its lists.
+//! The revision that a bridge would speak with the server for a client of each revision, and the losses of its results.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use mcp_wire::Direction;
 
 use super::state::{BridgeRow, Probe, ReadPage};
 
-/// Converts the lists of the server to the revision of each client.
+/// Converts the results of the server to the revision of each client.
 pub(super) fn run(probe: &mut Probe) {
     let spoken: RevisionSet = probe.spoken().collect();
     let of_client = |&client: &Revision| {
@@ -27,7 +27,7 @@ pub(super) fn run(probe: &mut Probe) {
     probe.bridge = Revision::NEGOTIATED.iter().filter_map(of_client).collect();
 }
 
-/// Returns the losses of the lists by their rules. Lists were read in the latest revision of a lifecycle only: an earlier one of
+/// Returns the losses of the results by their rules. Lists were read in the latest revision of a lifecycle only: an earlier one of
 /// the server has no more than that.
 fn losses(
     pages: &[ReadPage],

@@ -76,10 +76,13 @@ async fn version_header(probe: &mut Probe, conversation: &Conversation) {
     let reply = probe
         .send(conversation, message.with(PROTOCOL_VERSION, Some(UNKNOWN)))
         .await;
-    if reply.status != Some(400) && reply.failure.is_none() {
-        let place = format!("{PROTOCOL_VERSION}: {UNKNOWN}");
-        probe.report("version-header", conversation.revision, place, reply.line());
-    }
+    let place = format!("{PROTOCOL_VERSION}: {UNKNOWN}");
+    probe.report_status(
+        "version-header",
+        conversation.revision,
+        place,
+        (400, &reply),
+    );
 }
 
 /// Asks for the stream of a session, behind the last event if events have ids.
@@ -123,10 +126,8 @@ async fn sessions(probe: &mut Probe, conversation: &Conversation, session: &str)
     }
     let unknown = ping().with(SESSION_ID, Some(NO_SESSION));
     let unknown = probe.send(conversation, unknown).await;
-    if unknown.status != Some(404) && unknown.failure.is_none() {
-        let place = "a session id that is not known";
-        probe.report("unknown-session", revision, place, unknown.line());
-    }
+    let place = "a session id that is not known";
+    probe.report_status("unknown-session", revision, place, (404, &unknown));
     let ended = close(probe, revision, session).await;
     match ended.status {
         Some(405) => {
@@ -134,13 +135,9 @@ async fn sessions(probe: &mut Probe, conversation: &Conversation, session: &str)
             probe.facts.push(fact);
         }
         Some(200..=299) => {
-            let mut ping = ping();
-            ping.is_sound = false;
-            let reply = probe.send(conversation, ping).await;
-            if reply.status != Some(404) && reply.failure.is_none() {
-                let place = "a session after DELETE";
-                probe.report("ended-session", revision, place, reply.line());
-            }
+            let reply = probe.send(conversation, ping().faulty()).await;
+            let place = "a session after DELETE";
+            probe.report_status("ended-session", revision, place, (404, &reply));
         }
         _ => probe.report("delete-session", revision, "DELETE", ended.line()),
     }

@@ -181,7 +181,9 @@ impl HttpLink {
             reply.status = Some(response.status);
             reply.headers = std::mem::take(&mut response.headers);
             reply.is_stream = response.is_stream();
-            if let (Some((events, _)), Some(id)) = (&mut self.events, id) {
+            if let (Some((events, _)), Some(id)) = (&mut self.events, id)
+                && reply.is_success()
+            {
                 // The status is that of the POST, and not of the response, which comes on the stream.
                 reply.status = None;
                 read(&mut reply, events, Some(id)).await;

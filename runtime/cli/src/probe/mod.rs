@@ -14,7 +14,6 @@ mod judge;
 mod link;
 mod offers;
 mod origins;
-mod parameter_headers;
 mod per_request;
 mod reach;
 mod revisions;
@@ -100,8 +99,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<SubcommandOutcome> {
             found = arguments.reach.find(url).await?;
         }
         let took = begun.elapsed();
-        let endpoint = found.as_ref().filter(|found| found.card.is_some());
-        let endpoint = endpoint.map(|found| found.http.url().to_string());
+        let by_card = found.as_ref().filter(|found| found.card.is_some());
+        let endpoint = by_card.map(|found| found.http.url().to_string());
         if let (Some(url), Some(endpoint)) = (&mut server, &endpoint) {
             *url = with_user_of(url, endpoint);
         }

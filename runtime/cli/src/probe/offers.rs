@@ -3,19 +3,19 @@
 use std::collections::BTreeSet;
 
 use mcp_lock::{LISTS, ListingFault, OfferList, read_lists};
+use mcp_revisions::sansio::params::{Learned, PREFIX, text_of};
 use mcp_revisions_core::errors::{HEADER_MISMATCH, RESOURCE_NOT_FOUND};
 use mcp_revisions_core::headers::encoded;
 use mcp_revisions_core::{ErrorObject, Json, Lifecycle, ProtocolRule, Revision, methods};
 use serde_json::{Value, json};
 
-use super::link::{ServerReply, shown};
-use super::parameter_headers::{self, ParameterHeader};
+use super::link::{LIMIT, ServerReply, shown};
 use super::state::{Conversation, Probe, ProbeMessage, ReadPage};
 
 /// A cursor that no server has made.
 const NO_CURSOR: &str = "mcp-rev-no-such-cursor";
 /// A resource that no server has.
-const NO_RESOURCE: &str = "mcp-rev-probe:no-such-resource";
+pub(super) const NO_RESOURCE: &str = "mcp-rev-probe:no-such-resource";
 
 /// Looks at all that a server offers in a conversation; returns the id of the last event on a stream, if events have ids.
 pub(super) async fn run(
@@ -107,8 +107,7 @@ async fn invalid_cursor(probe: &mut Probe, conversation: &Conversation, capabili
         return;
     };
     let cursor = json!({ "cursor": NO_CURSOR });
-    let mut message = ProbeMessage::new(conversation.revision, list.method, cursor);
-    message.is_sound = false;
+    let message = ProbeMessage::new(conversation.revision, list.method, cursor).faulty();
     let reply = probe.send(conversation, message).await;
     if reply.code() != Some(ErrorObject::INVALID_PARAMS) && reply.failure.is_none() {
         probe.report(
@@ -134,8 +133,7 @@ fn scopes(probe: &mut Probe, conversation: &Conversation, list: &OfferList, page
 
 /// Asks for a list whose capability is not declared.
 async fn undeclared(probe: &mut Probe, conversation: &Conversation, list: &OfferList) {
-    let mut message = ProbeMessage::new(conversation.revision, list.method, json!({}));
-    message.is_sound = false;
+    let message = ProbeMessage::new(conversation.revision, list.method, json!({})).faulty();
     let reply = probe.send(conversation, message).await;
     let entries = reply
         .result()
@@ -189,7 +187,7 @@ fn tools(probe: &mut Probe, conversation: &Conversation) {
                 .revision
                 .has_rule(ProtocolRule::ParameterHeaderName)
         {
-            for why in parameter_headers::read(&tool["inputSchema"]).1 {
+            for why in header_parameters(&tool).1 {
                 probe.report(
                     "parameter-header",
                     conversation.revision,
@@ -201,6 +199,23 @@ fn tools(probe: &mut Probe, conversation: &Conversation) {
     }
 }
 
+/// Returns the parameters of a tool that headers repeat, or why its schema says wrongly which.
+fn header_parameters(tool: &Value) -> (Learned, Vec<String>) {
+    let mut learned = Learned::within(LIMIT);
+    let (_, faults) = learned.learn(&Json::from(json!({ "tools": [tool] })));
+    (learned, faults)
+}
+
+/// Keeps a result for the forecast.
+fn keep(probe: &mut Probe, revision: Revision, method: &'static str, reply: &ServerReply) {
+    probe.pages.extend(reply.result().map(|result| ReadPage {
+        revision,
+        method,
+        member: "",
+        result: result.into(),
+    }));
+}
+
 /// Reads the first resource, and one that is not there.
 async fn resources(probe: &mut Probe, conversation: &Conversation, capabilities: &Json) {
     if capabilities.get("resources").is_none() {
@@ -210,9 +225,10 @@ async fn resources(probe: &mut Probe, conversation: &Conversation, capabilities:
     let listed = entries(probe, revision, methods::RESOURCES_LIST);
     let uri = listed.first().and_then(|it| it.get("uri")?.as_str());
     if let Some(uri) = uri {
-        probe
-            .ask(conversation, methods::RESOURCES_READ, json!({ "uri": uri }))
-            .await;
+        let params = json!({ "uri": uri });
+        let asking = probe.ask(conversation, methods::RESOURCES_READ, params);
+        let reply = asking.await;
+        keep(probe, revision, methods::RESOURCES_READ, &reply);
     }
     let params = json!({ "uri": NO_RESOURCE });
     let reply = probe
@@ -255,33 +271,29 @@ async fn call(probe: &mut Probe, conversation: &Conversation) {
     let tool = found.unwrap_or_default();
     let params = json!({ "name": call.tool, "arguments": call.arguments });
     let message = || ProbeMessage::new(revision, methods::TOOLS_CALL, params.clone());
-    let mut headers = Vec::new();
+    let mut headers = Vec::<(String, Option<String>)>::new();
     if probe.is_http() && revision.has_rule(ProtocolRule::ParameterHeaderName) {
-        let (annotated, _) = parameter_headers::read(&tool["inputSchema"]);
-        headers = annotated
-            .into_iter()
-            .filter_map(|one| Some((one.value(&call.arguments)?, one)))
-            .collect::<Vec<(String, ParameterHeader)>>();
+        let (learned, arguments) = (header_parameters(&tool).0, call.arguments.clone().into());
+        headers.extend(learned.of(&call.tool).iter().filter_map(|param| {
+            let value = encoded(&text_of(param.find(&arguments)?)).into_owned();
+            Some((format!("{PREFIX}{}", param.name), Some(value)))
+        }));
     }
     let place = format!("tools/call {}", shown(&call.tool));
-    if let Some((_, header)) = headers.first() {
-        let mut wrong = message();
-        wrong.is_sound = false;
-        wrong.headers = vec![(header.name(), Some("mcp-rev-another".to_owned()))];
+    if let Some((header, _)) = headers.first() {
+        let wrong = message().with(header, Some("mcp-rev-another"));
         let reply = probe.send(conversation, wrong).await;
         if !reply.is_error(HEADER_MISMATCH, 400) {
-            let place = format!("{place}, another {} than the body has", header.name());
+            let place = format!("{place}, another {header} than the body has");
             probe.report("header-mismatch", revision, place, reply.line());
             // It has run: what has an effect is sent once.
             return;
         }
     }
     let mut message = message();
-    message.headers = headers
-        .into_iter()
-        .map(|(value, header)| (header.name(), Some(encoded(&value).into_owned())))
-        .collect();
+    message.headers = headers;
     let reply = probe.send(conversation, message).await;
+    keep(probe, revision, methods::TOOLS_CALL, &reply);
     probe
         .facts
         .push(format!("{revision}: {place} has {}", outcome(&reply)));

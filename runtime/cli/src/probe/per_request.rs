@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use mcp_revisions_core::errors::{HEADER_MISMATCH, UNSUPPORTED_PROTOCOL_VERSION};
-use mcp_revisions_core::headers::{METHOD, NAME, PROTOCOL_VERSION};
-use mcp_revisions_core::{ErrorObject, Lifecycle, Revision, methods};
+use mcp_revisions_core::headers::{METHOD, NAME, PROTOCOL_VERSION, named_by};
+use mcp_revisions_core::{ErrorObject, Json, Lifecycle, Revision, methods};
 use serde_json::{Value, json};
 
 use super::link::{ProbeLink, shown};
+use super::offers::NO_RESOURCE;
 use super::revisions::{UNKNOWN, capabilities};
 use super::state::{Conversation, Probe, ProbeMessage};
 use super::{offers, origins};
@@ -16,8 +17,8 @@ use super::{offers, origins};
 const PROMPT: Duration = Duration::from_secs(5);
 /// A method that no revision has.
 const NO_METHOD: &str = "mcp-rev/no-such-method";
-/// A prompt that no server has.
-const NO_PROMPT: &str = "mcp-rev-no-such-prompt";
+/// A tool and a prompt that no server has.
+const NO_NAME: &str = "mcp-rev-no-such-name";
 
 /// Looks at a server that has answered `server/discover` with this result.
 pub(super) async fn run(probe: &mut Probe, conversation: &Conversation, result: &Value) {
@@ -35,8 +36,7 @@ pub(super) async fn run(probe: &mut Probe, conversation: &Conversation, result: 
         let place = "a request without capabilities in `_meta`";
         probe.report("required-meta", revision, place, reply.line());
     }
-    let mut message = ProbeMessage::new(revision, NO_METHOD, json!({}));
-    message.is_sound = false;
+    let message = ProbeMessage::new(revision, NO_METHOD, json!({})).faulty();
     let reply = probe.send(conversation, message).await;
     if probe.is_http() && !reply.is_error(ErrorObject::METHOD_NOT_FOUND, 404) {
         probe.report("unknown-method", revision, NO_METHOD, reply.line());
@@ -52,7 +52,7 @@ pub(super) async fn run(probe: &mut Probe, conversation: &Conversation, result: 
         return;
     }
     if probe.is_http() {
-        mismatches(probe, conversation, capabilities.get("prompts").is_some()).await;
+        mismatches(probe, conversation, &capabilities).await;
         verbs(probe, conversation).await;
         origins::run(probe, conversation, methods::SERVER_DISCOVER).await;
         origins::cors(probe, conversation).await;
@@ -79,23 +79,33 @@ async fn versions(probe: &mut Probe, conversation: &Conversation) {
 }
 
 /// Sends headers that differ from the body.
-async fn mismatches(probe: &mut Probe, conversation: &Conversation, has_prompts: bool) {
+async fn mismatches(probe: &mut Probe, conversation: &Conversation, capabilities: &Json) {
     let revision = conversation.revision;
     let discover = || ProbeMessage::new(revision, methods::SERVER_DISCOVER, json!({}));
-    let get = || ProbeMessage::new(revision, methods::PROMPTS_GET, json!({ "name": NO_PROMPT }));
     let mut tried = vec![
         (
             discover().with(METHOD, Some(methods::TOOLS_LIST)),
-            "another `Mcp-Method`",
+            "another `Mcp-Method`".to_owned(),
         ),
-        (discover().with(METHOD, None), "no `Mcp-Method`"),
+        (discover().with(METHOD, None), "no `Mcp-Method`".to_owned()),
         (
             discover().with(PROTOCOL_VERSION, Some(UNKNOWN)),
-            "another `MCP-Protocol-Version`",
+            "another `MCP-Protocol-Version`".to_owned(),
         ),
     ];
-    if has_prompts {
-        tried.push((get().with(NAME, Some("another")), "another `Mcp-Name`"));
+    // Nothing has these names: a server that does not compare runs nothing.
+    for (capability, method, name) in [
+        ("prompts", methods::PROMPTS_GET, NO_NAME),
+        ("tools", methods::TOOLS_CALL, NO_NAME),
+        ("resources", methods::RESOURCES_READ, NO_RESOURCE),
+    ] {
+        if let Some(member) = named_by(revision, method)
+            && capabilities.get(capability).is_some()
+        {
+            let message = ProbeMessage::new(revision, method, json!({ member: name }));
+            let place = format!("{method}, another `Mcp-Name`");
+            tried.push((message.with(NAME, Some("another")), place));
+        }
     }
     for (message, place) in tried {
         let reply = probe.send(conversation, message).await;
@@ -118,9 +128,7 @@ async fn verbs(probe: &mut Probe, conversation: &Conversation) {
         );
         let accept = ("Accept".to_owned(), "text/event-stream".to_owned());
         let reply = probe.http(verb, vec![version, accept]).await;
-        if reply.status != Some(405) && reply.failure.is_none() {
-            probe.report("other-verbs", conversation.revision, verb, reply.line());
-        }
+        probe.report_status("other-verbs", conversation.revision, verb, (405, &reply));
     }
 }
 

@@ -40,7 +40,7 @@ pub(super) async fn run(probe: &mut Probe, http: &Http) -> ControlFlow<()> {
             return redirects(probe).await;
         }
         Err(why) => {
-            probe.report("connection", None, "proxy", why);
+            probe.report("proxy", None, "environment", why);
             return ControlFlow::Break(());
         }
     }
@@ -80,6 +80,9 @@ pub(super) async fn run(probe: &mut Probe, http: &Http) -> ControlFlow<()> {
     };
     if is_tls {
         tls(probe, http, bare, stream).await?;
+    } else {
+        // A server that serves one connection after the other would wait for this one.
+        drop(stream);
     }
     redirects(probe).await
 }
@@ -127,11 +130,18 @@ async fn redirects(probe: &mut Probe) -> ControlFlow<()> {
         session: None,
     };
     for _ in 0..=REDIRECTS {
-        let mut first = ProbeMessage::new(latest, methods::SERVER_DISCOVER, json!({}));
-        first.is_sound = false;
+        let first = ProbeMessage::new(latest, methods::SERVER_DISCOVER, json!({})).faulty();
         let reply = probe.send(&conversation, first).await;
         if let (None, Some(why)) = (reply.status, &reply.failure) {
-            probe.report("connection", None, "first request", why.clone());
+            let place = "first request";
+            // What lies behind a proxy is seen by its error only.
+            if why.contains("invalid peer certificate") {
+                probe.report("certificate", None, place, why.clone());
+            } else if why.contains("opens no tunnel") {
+                probe.report("proxy", None, place, why.clone());
+            } else {
+                probe.report("connection", None, place, why.clone());
+            }
             return ControlFlow::Break(());
         }
         let status = reply.status.unwrap_or_default();

@@ -172,8 +172,7 @@ async fn ask_first(
     method: &str,
     params: Value,
 ) -> ServerReply {
-    let mut message = ProbeMessage::new(conversation.revision, method, params);
-    message.is_sound = false;
+    let message = ProbeMessage::new(conversation.revision, method, params).faulty();
     probe.send(conversation, message).await
 }
 
@@ -252,8 +251,6 @@ async fn echoed(probe: &mut Probe) {
         session: None,
     };
     let (method, params) = first(latest, UNKNOWN);
-    let mut message = ProbeMessage::new(latest, method, params);
-    message.is_sound = false;
     if open(probe).await.is_err() {
         return;
     }
@@ -263,7 +260,7 @@ async fn echoed(probe: &mut Probe) {
     {
         return;
     }
-    let reply = probe.send(&conversation, message).await;
+    let reply = ask_first(probe, &conversation, method, params).await;
     let version = reply
         .result()
         .and_then(|result| spoken_version(latest, &result));
@@ -294,11 +291,11 @@ async fn undiscovered(probe: &mut Probe, conversation: &Conversation, reply: &Se
     let found = match (reply.result(), reply.code()) {
         (Some(_), _) => "`supportedVersions` lacks the version that it was asked in".to_owned(),
         (None, Some(ErrorObject::METHOD_NOT_FOUND)) => {
-            let mut message =
-                ProbeMessage::new(conversation.revision, methods::TOOLS_LIST, json!({}));
-            message.is_sound = false;
-            let listed = probe.send(conversation, message).await.result();
-            if listed.is_none_or(|listed| listed.get("resultType").is_none()) {
+            let listed = ask_first(probe, conversation, methods::TOOLS_LIST, json!({})).await;
+            if listed
+                .result()
+                .is_none_or(|listed| listed.get("resultType").is_none())
+            {
                 return;
             }
             let answer = reply.line();

@@ -45,7 +45,7 @@ impl RevisionTrial {
     }
 }
 
-/// A page of a list, in the revision that it was read in.
+/// A page of a list, or another result, in the revision that it was read in.
 #[derive(Debug)]
 pub(super) struct ReadPage {
     pub(super) revision: Revision,
@@ -69,7 +69,7 @@ pub(super) struct WantedSignIn {
 pub(super) struct BridgeRow {
     pub(super) client: Revision,
     pub(super) server: Revision,
-    /// The rules by which its lists lose something, each with its severity, its count and a place.
+    /// The rules by which results lose something, each with its severity, its count and a place.
     pub(super) losses: Vec<(String, String, usize, String)>,
 }
 
@@ -146,6 +146,11 @@ impl<'a> ProbeMessage<'a> {
     pub(super) fn with(mut self, name: &str, value: Option<&str>) -> Self {
         self.headers
             .push((name.to_owned(), value.map(str::to_owned)));
+        self.faulty()
+    }
+
+    /// Marks the message as one whose reply says nothing of sound ones.
+    pub(super) fn faulty(mut self) -> Self {
         self.is_sound = false;
         self
     }
@@ -202,6 +207,19 @@ impl Probe {
                 place,
                 found,
             }),
+        }
+    }
+
+    /// Adds a finding if a reply over HTTP has another status than this one.
+    pub(super) fn report_status(
+        &mut self,
+        id: &str,
+        revision: Revision,
+        place: impl Into<String>,
+        (status, reply): (u16, &ServerReply),
+    ) {
+        if reply.status != Some(status) && reply.failure.is_none() {
+            self.report(id, revision, place, reply.line());
         }
     }
 

@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use mcp_revisions_core::methods;
+use mcp_lock::LISTS;
 use serde_json::Value;
 
 use super::checks::{Finding, FindingSeverity};
-use super::state::{BridgeRow, Probe};
+use super::state::{BridgeRow, Probe, ReadPage};
 use crate::colour::{Colour, Paint};
 
 /// Width of the first column.
@@ -50,8 +50,8 @@ pub(super) fn render(probe: &Probe, paint: Paint) -> String {
             let speaks = format!("the server is spoken to in {server}");
             let rest = match losses.as_slice() {
                 [] if client == server => "as it is".to_owned(),
-                [] => format!("{speaks}, and its lists lose nothing"),
-                _ => format!("{speaks}, and its lists lose:"),
+                [] => format!("{speaks}, and its results lose nothing"),
+                _ => format!("{speaks}, and its results lose:"),
             };
             row(&mut text, &format!("{client} client"), &rest);
             for (rule, severity, count, place) in losses {
@@ -86,29 +86,16 @@ fn revisions(text: &mut String, probe: &Probe, paint: Paint) {
         row(text, trial.revision.id(), &detail);
     }
     let mut counted = Vec::new();
-    for method in [
-        methods::TOOLS_LIST,
-        methods::PROMPTS_LIST,
-        methods::RESOURCES_LIST,
-        methods::RESOURCES_TEMPLATES_LIST,
-    ] {
+    for list in &LISTS {
         // Each list is read once per lifecycle.
-        let revision = probe.pages.iter().rfind(|page| page.method == method);
-        let Some(revision) = revision.map(|page| page.revision) else {
+        let read = || probe.pages.iter().filter(|page| page.method == list.method);
+        let Some(revision) = read().next_back().map(|page| page.revision) else {
             continue;
         };
-        let of_list =
-            |page: &&super::state::ReadPage| page.method == method && page.revision == revision;
-        let pages = probe.pages.iter().filter(of_list);
-        let lengths = pages.filter_map(|page| {
-            let entries = page.result.get(page.member)?;
-            Some(entries.read::<Vec<mcp_wire::Json>>().ok()?.len())
-        });
-        let count: usize = lengths.sum();
-        let name = method
-            .trim_end_matches("/list")
-            .replace("resources/", "resource ");
-        counted.push(format!("{name}: {count}"));
+        let entries = |page: &ReadPage| page.result.read_member::<Vec<mcp_wire::Json>>(page.member);
+        let pages = read().filter(|page| page.revision == revision);
+        let count: usize = pages.filter_map(entries).map(|entries| entries.len()).sum();
+        counted.push(format!("{}s: {count}", list.noun));
     }
     if !counted.is_empty() {
         row(text, "offers", &counted.join(", "));

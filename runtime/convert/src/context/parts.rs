@@ -2,7 +2,7 @@
 
 use mcp_wire::{Decode, Encode, Extra, Json, Map};
 
-use super::{Context, FOREIGN};
+use super::Context;
 use crate::loss::{Change, LossMembers};
 use crate::outcome::Stop;
 use crate::path::LossSegment;
@@ -56,7 +56,7 @@ impl Context {
             return Some(value);
         }
         let lost = self.losses.split_off(before);
-        let rule = lost.first().map_or(&FOREIGN, |loss| loss.rule);
+        let rule = lost.first().map_or(&Rule::FOREIGN, |loss| loss.rule);
         let in_session = lost.iter().all(|loss| loss.change == Change::InSession);
         let members = lost.into_iter().filter_map(|loss| match loss.below {
             LossSegment::Member(name) => Some((name.to_owned(), loss.value?)),

@@ -123,7 +123,6 @@ impl Options {
 
     /// Sets the revisions that the server probably speaks, such as those of its server card: the first message is of the preferred
     /// one among them [default: among all]. Where the server refuses it, the others follow as without this.
-    #[must_use]
     pub fn with_likely_revisions(mut self, likely: RevisionSet) -> Self {
         self.likely = likely;
         self

@@ -262,7 +262,6 @@ impl Server {
     }
 
     /// Returns the revisions that are served.
-    #[must_use]
     pub fn served(&self) -> RevisionSet {
         self.served
     }

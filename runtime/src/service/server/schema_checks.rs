@@ -56,9 +56,9 @@ impl McpServer<Latest> {
     /// Returns an error that names each schema that cannot be used, or if the tools are known only when a client asks.
     pub fn with_schema_checks(self) -> Result<Self, ServeError> {
         let known = self.http.tools.as_ref();
-        let page = known.and_then(|page| page.read::<mcp::ListToolsResult>().ok());
+        let read = known.and_then(|page| page.read::<mcp::ListToolsResult>().ok());
         let unknown = "the tools are known only when a client asks: give those to check to `with_schema_checks_of`";
-        let page = page.ok_or_else(|| ServeError::Router(unknown.to_owned()))?;
+        let page = read.ok_or_else(|| ServeError::Router(unknown.to_owned()))?;
         self.with_schema_checks_of(page.tools)
     }
 

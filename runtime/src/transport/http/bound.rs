@@ -129,10 +129,10 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 /// # Errors
 /// Returns an error if a process listens there, if another file is there, or if the path is too long for a socket.
 #[cfg(unix)]
-pub async fn bind_unix(path: impl AsRef<Path>) -> io::Result<Listener> {
+pub async fn bind_unix(file: impl AsRef<Path>) -> io::Result<Listener> {
     use std::os::unix::fs::PermissionsExt as _;
 
-    let path = path.as_ref();
+    let path = file.as_ref();
     let failed = |error: io::Error| {
         io::Error::new(
             error.kind(),

@@ -70,9 +70,9 @@ impl PublicUrl {
     /// Returns the entry of a catalog for a server of this name.
     fn entry(&self, name: &str) -> Json {
         let host = self.host.trim_matches(['[', ']']).replace(':', "-");
-        let name = name.rsplit('/').next().unwrap_or_default();
+        let own = name.rsplit('/').next().unwrap_or_default();
         Json::of(&Map::from_iter([
-            ("identifier", format!("urn:air:{host}:mcp:{name}")),
+            ("identifier", format!("urn:air:{host}:mcp:{own}")),
             ("type", CARD_TYPE.to_owned()),
             (
                 "url",
@@ -164,7 +164,6 @@ impl Options {
 
     /// Publishes the card for an endpoint at a path below the URL, if one is published.
     #[doc(hidden)]
-    #[must_use]
     pub fn with_server_card_below(mut self, path: &str) -> Self {
         self.card = self.card.map(|card| card.below(path));
         self
@@ -216,9 +215,10 @@ impl ServiceShared {
             return card.clone();
         }
         let info = tokio::time::timeout(WAIT, self.own_info()).await;
-        let info = info.ok().flatten();
-        let card = info.and_then(|info| place.card(&info, self.server.served()));
-        let card = card.map(Arc::new);
+        let described = info.ok().flatten();
+        let card = described
+            .and_then(|info| place.card(&info, self.server.served()))
+            .map(Arc::new);
         let time = if card.is_some() { KEPT } else { AGAIN };
         *kept = Some((Instant::now() + time, card.clone()));
         card

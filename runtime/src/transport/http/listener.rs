@@ -44,11 +44,8 @@ pub async fn serve_until(
     stop: impl Future<Output = ()>,
     grace: Duration,
 ) {
-    let listener = listener.into();
-    until(stop, |stopped| {
-        serve_ours(listener, service, stopped, grace)
-    })
-    .await;
+    let bound = listener.into();
+    until(stop, |stopped| serve_ours(bound, service, stopped, grace)).await;
 }
 
 /// Serves our own service: compiled here, for all servers.
@@ -83,7 +80,7 @@ pub async fn serve_layered<S, B>(
     B::Data: Send,
     B::Error: Into<BoxError>,
 {
-    let listener = listener.into();
+    let bound = listener.into();
     let options = drain.options();
     let all = options.connections;
     let per_address = options.connections_per_address.unwrap_or(all.div_ceil(4));
@@ -124,7 +121,7 @@ pub async fn serve_layered<S, B>(
             }
             () = tokio::time::sleep_until(over), if working.is_none() => break,
             // A connection that waits to be accepted would be reset.
-            accepted = accept(&listener, &mut waiting, &room, &open_connections) => accepted,
+            accepted = accept(&bound, &mut waiting, &room, &open_connections) => accepted,
             () = &mut all_done, if working.is_none() => break,
         };
         let Some((stream, address, room)) = accepted else {
@@ -150,7 +147,7 @@ pub async fn serve_layered<S, B>(
         };
         connections.spawn(connection.serve(service.clone(), stopped.clone()));
     }
-    drop(listener);
+    drop(bound);
     // The request of a connection that was accepted last is on its way.
     tokio::time::sleep_until(over.min(Instant::now() + LINGER)).await;
     stopping.send_replace(());

@@ -133,8 +133,8 @@ impl ServiceShared {
         let mut params = Map::from_iter([("_meta", said.get("_meta")?.clone())]);
         for _ in 0..PAGES {
             let method = self.called(methods::TOOLS_LIST, revision);
-            let page = self.own_request(revision, method, &params, &parts, who);
-            let page = page.await?;
+            let listed = self.own_request(revision, method, &params, &parts, who);
+            let page = listed.await?;
             // One that breaks the rule has no such parameters.
             tools.learn(&page);
             let cursor = page.get("nextCursor").filter(|cursor| !cursor.is_null());

@@ -69,11 +69,6 @@ impl Json {
         Self(crate::to_string(value).into())
     }
 
-    /// Returns the JSON that a writer wrote.
-    pub(crate) fn from_written(text: String) -> Self {
-        Self(text.into())
-    }
-
     /// Returns the text.
     #[inline]
     pub fn text(&self) -> &str {

@@ -95,31 +95,21 @@ impl Decode for Integer {
 }
 
 impl Reader<'_> {
-    /// Reads an integer equal to `expected`, in any spelling; anything else is a fault.
+    /// Reads a number or a boolean equal to `expected`, which is the JSON of one, in any spelling; anything else is a fault.
     ///
     /// The spelling is not kept: a constant tells types apart and holds no data, and is written as the schema has it.
-    pub fn constant_integer(&mut self, expected: i64) -> Result<(), Fault> {
+    pub fn constant_literal(&mut self, expected: &'static str) -> Result<(), Fault> {
         self.peek();
         let start = self.position;
-        let is_number = matches!(self.kind()?, Kind::Integer | Kind::Number);
-        if is_number && self.value::<Number>()? == expected {
+        let is_equal = match self.kind()? {
+            Kind::Boolean => self.text_of_value()? == expected,
+            Kind::Integer | Kind::Number => equal_texts(self.text_of_value()?, expected),
+            _ => false,
+        };
+        if is_equal {
             return Ok(());
         }
-        Err(Fault::new(start, FaultCause::ConstantInteger(expected)))
-    }
-
-    /// Reads a number equal to `expected`, which is one of JSON, in any spelling; anything else is a fault.
-    pub fn constant_number(&mut self, expected: &'static str) -> Result<(), Fault> {
-        self.peek();
-        let start = self.position;
-        let is_number = matches!(self.kind()?, Kind::Integer | Kind::Number);
-        if is_number {
-            let found = self.value::<Number>()?;
-            if (expected.parse::<Number>()).is_ok_and(|expected| expected == found) {
-                return Ok(());
-            }
-        }
-        Err(Fault::new(start, FaultCause::ConstantNumber(expected)))
+        Err(Fault::new(start, FaultCause::ConstantLiteral(expected)))
     }
 }
 

@@ -12,13 +12,12 @@ pub(crate) struct NumberValue {
     point: Point,
 }
 
-/// A power of ten; equal powers have equal fields.
+/// A power of ten of any size; equal powers have equal fields.
 #[derive(PartialEq, Eq, Hash)]
-enum Point {
-    /// Of at most [`SMALL_DIGITS`] digits.
-    Small(i128),
-    /// Of more digits than that: the sign, then the digits.
-    Large(bool, Vec<u8>),
+struct Point {
+    negative: bool,
+    /// Without leading zeros: zero has none, and is not negative.
+    digits: Vec<u8>,
 }
 
 const SMALL_DIGITS: usize = 29;
@@ -41,7 +40,7 @@ impl NumberValue {
             return Self {
                 negative: false,
                 digits,
-                point: Point::Small(0),
+                point: Point::sum("", 0),
             };
         }
         let point = Point::sum(exponent, whole.len() as i128 - zeros as i128);
@@ -53,15 +52,15 @@ impl NumberValue {
     }
 
     pub(crate) fn is_integer(&self) -> bool {
-        match self.point {
-            Point::Small(point) => point >= self.digits.len() as i128,
-            Point::Large(negative, _) => !negative,
-        }
+        let small = self.point.small();
+        small.map_or(!self.point.negative, |point| {
+            point >= self.digits.len() as i128
+        })
     }
 
     /// Returns the value, if it is an integer of at most 38 digits.
     pub(crate) fn as_i128(&self) -> Option<i128> {
-        let Point::Small(point @ 0..=38) = self.point else {
+        let Some(point @ 0..=38) = self.point.small() else {
             return None;
         };
         let zeros = usize::try_from(point)
@@ -129,19 +128,25 @@ impl Point {
         if carry > 0 {
             bytes.splice(..0, carry.to_string().into_bytes());
         }
-        let zeros = bytes.iter().take_while(|&&digit| digit == b'0').count();
-        bytes.drain(..zeros);
         Self::canonical(negative, bytes)
     }
 
-    fn canonical(negative: bool, digits: Vec<u8>) -> Self {
-        if digits.len() > SMALL_DIGITS {
-            return Self::Large(negative, digits);
-        }
-        let value = digits
-            .iter()
-            .fold(0, |value, digit| value * 10 + i128::from(digit - b'0'));
-        Self::Small(if negative { -value } else { value })
+    fn canonical(negative: bool, mut digits: Vec<u8>) -> Self {
+        let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
+        digits.drain(..zeros);
+        Self { negative, digits }
+    }
+
+    /// Returns the power, if it has at most [`SMALL_DIGITS`] digits.
+    fn small(&self) -> Option<i128> {
+        let digits = (self.digits.len() <= SMALL_DIGITS).then(|| self.digits.iter())?;
+        let value = digits.fold(0, |value, digit| value * 10 + i128::from(digit - b'0'));
+        Some(if self.negative { -value } else { value })
+    }
+
+    fn compare_magnitude(&self, other: &Self) -> Ordering {
+        let by_length = self.digits.len().cmp(&other.digits.len());
+        by_length.then_with(|| self.digits.cmp(&other.digits))
     }
 }
 
@@ -153,22 +158,10 @@ impl PartialOrd for Point {
 
 impl Ord for Point {
     fn cmp(&self, other: &Self) -> Ordering {
-        let by_size = |a: &[u8], b: &[u8]| a.len().cmp(&b.len()).then_with(|| a.cmp(b));
-        match (self, other) {
-            (Self::Small(a), Self::Small(b)) => a.cmp(b),
-            (Self::Large(negative, _), Self::Small(_)) => negative_first(*negative),
-            (Self::Small(_), Self::Large(negative, _)) => negative_first(*negative).reverse(),
-            (Self::Large(false, a), Self::Large(false, b)) => by_size(a, b),
-            (Self::Large(true, a), Self::Large(true, b)) => by_size(b, a),
-            (Self::Large(a, _), Self::Large(b, _)) => b.cmp(a),
+        match (self.negative, other.negative) {
+            (false, false) => self.compare_magnitude(other),
+            (true, true) => other.compare_magnitude(self),
+            (a, b) => b.cmp(&a),
         }
-    }
-}
-
-fn negative_first(negative: bool) -> Ordering {
-    if negative {
-        Ordering::Less
-    } else {
-        Ordering::Greater
     }
 }

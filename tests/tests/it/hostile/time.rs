@@ -7,10 +7,7 @@ use std::hint::black_box;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mcp_revisions_schema::Models;
-use mcp_revisions_schema::Spec;
 use mcp_revisions_schema::model::Shape;
-use mcp_tests::root;
 use mcp_tests::sampler::{Fill, Recipe, Sampler};
 use mcp_tests::tree::{Member, Node, Standing, Style, Value};
 use mcp_wire::TypeInfo;
@@ -214,8 +211,7 @@ fn conversions_take_linear_time() {
 
 #[test]
 fn unions_that_are_told_by_their_last_member_take_linear_time() {
-    let spec = Spec::read(&root().join("spec")).unwrap();
-    let models = Models::build(&spec).unwrap();
+    let models = crate::specs::models();
     let mut tried = 0;
     for of in &models.revisions {
         let sampler = Sampler::new(&of.model, &of.revision.id);

@@ -1,10 +1,8 @@
 //! Messages that end too early, at every byte.
 
 use mcp_revisions_core::Revision;
-use mcp_revisions_schema::Models;
-use mcp_revisions_schema::Spec;
 use mcp_tests::sampler::{Recipe, Sampler};
-use mcp_tests::{parallel, root, text};
+use mcp_tests::{parallel, text};
 use mcp_wire::{ErrorKind, TypeInfo, UnknownMessage};
 
 use super::assert_clear;
@@ -85,8 +83,7 @@ fn every_prefix_of_a_message_is_refused() {
 
 #[test]
 fn every_prefix_of_a_value_of_every_type_is_refused() {
-    let spec = Spec::read(&root().join("spec")).unwrap();
-    let models = Models::build(&spec).unwrap();
+    let models = crate::specs::models();
     for of in &models.revisions {
         let sampler = Sampler::new(&of.model, &of.revision.id);
         let types = of.revision.id.parse::<Revision>().unwrap().types();

@@ -147,15 +147,15 @@ const REQUEST: &str = "request";
 const STAGES: &str = "stage = \"experimental\", \"beta\" or \"stable\": the folder of specification/ in which its page lies; leave the lines out for an extension without a lifecycle";
 
 /// Returns whether the range of a row has a state, and whether it begins there.
-fn holds_and_begins(
+pub(super) fn holds_and_begins(
     order: &Order,
-    since: Option<&str>,
-    until: Option<&str>,
+    since: &Option<String>,
+    until: &Option<String>,
     id: &str,
 ) -> (bool, bool) {
     let first = order.first().unwrap_or_default();
-    let begin = since.unwrap_or(first);
-    (order.holds(begin, until, id), begin == id)
+    let begin = since.as_deref().unwrap_or(first);
+    (order.holds(begin, until.as_deref(), id), begin == id)
 }
 
 impl ExtensionRows {
@@ -181,8 +181,7 @@ impl ExtensionRows {
         let (order, id) = (self.order(), state.id.get_ref());
         let own: SortedSet<&str> = messages(schema).map(|(name, _)| name).collect();
         let rows = self.method.iter().filter(|row| {
-            let (holds, _) =
-                holds_and_begins(&order, row.since.as_deref(), row.until.as_deref(), id);
+            let (holds, _) = holds_and_begins(&order, &row.since, &row.until, id);
             holds && own.contains(row.name.get_ref().as_str())
         });
         let method = |row: &MethodRow| ExtensionMethod {
@@ -254,8 +253,7 @@ impl ExtensionRows {
     pub(super) fn results(&self, state: &StateRow, schema: &Value) -> Vec<(String, String)> {
         let (order, id) = (self.order(), state.id.get_ref());
         let rows = self.result.iter().filter(|row| {
-            let (holds, _) =
-                holds_and_begins(&order, row.since.as_deref(), row.until.as_deref(), id);
+            let (holds, _) = holds_and_begins(&order, &row.since, &row.until, id);
             holds && definition(schema, row.result.get_ref()).is_some()
         });
         rows.map(|row| (row.method.get_ref().clone(), row.result.get_ref().clone()))
@@ -266,8 +264,7 @@ impl ExtensionRows {
     pub(super) fn meta(&self, state: &StateRow, schema: &Value) -> Vec<MetaEntry> {
         let (order, id) = (self.order(), state.id.get_ref());
         let rows = self.meta.iter().filter(|row| {
-            let (holds, _) =
-                holds_and_begins(&order, row.since.as_deref(), row.until.as_deref(), id);
+            let (holds, _) = holds_and_begins(&order, &row.since, &row.until, id);
             holds && definition(schema, row.definition.get_ref()).is_some()
         });
         let entry = |row: &MetaRow| MetaEntry {
@@ -386,8 +383,7 @@ impl ExtensionRows {
         let own: SortedSet<&str> = messages(schema).map(|(method, _)| method).collect();
         let mut said = SortedSet::new();
         for row in &self.method {
-            let (holds, begins) =
-                holds_and_begins(&order, row.since.as_deref(), row.until.as_deref(), id);
+            let (holds, begins) = holds_and_begins(&order, &row.since, &row.until, id);
             if !holds {
                 continue;
             }
@@ -413,8 +409,7 @@ impl ExtensionRows {
             .iter()
             .find(|one| one.id == *state.revision.get_ref());
         for row in &self.meta {
-            let (holds, begins) =
-                holds_and_begins(&order, row.since.as_deref(), row.until.as_deref(), id);
+            let (holds, begins) = holds_and_begins(&order, &row.since, &row.until, id);
             if !holds || is_draft && !begins {
                 continue;
             }
@@ -436,8 +431,7 @@ impl ExtensionRows {
             .map(|(method, _)| method)
             .collect();
         for row in &self.result {
-            let (holds, begins) =
-                holds_and_begins(&order, row.since.as_deref(), row.until.as_deref(), id);
+            let (holds, begins) = holds_and_begins(&order, &row.since, &row.until, id);
             if !holds || is_draft && !begins {
                 continue;
             }

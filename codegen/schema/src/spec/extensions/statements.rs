@@ -7,7 +7,7 @@ use toml::Spanned;
 use super::super::canonical::definitions;
 use super::super::rules::RuleFile;
 use super::super::{Revision, canonical::definition};
-use super::rows::{ExtensionRows, StateRow};
+use super::rows::{ExtensionRows, StateRow, holds_and_begins};
 use crate::Error;
 
 /// The form of the place that a schema was written from.
@@ -54,12 +54,8 @@ pub(super) fn faults(
     base: &Revision,
 ) -> Vec<Error> {
     let order = rows.order();
-    let first = order.first().unwrap_or_default();
     let id = state.id.get_ref();
-    let holds = |row: &&StatementRow| {
-        let since = row.since.as_deref().unwrap_or(first);
-        order.holds(since, row.until.as_deref(), id)
-    };
+    let holds = |row: &&StatementRow| holds_and_begins(&order, &row.since, &row.until, id).0;
     let held: Vec<&StatementRow> = rows.statement.iter().filter(holds).collect();
     let mut errors = Vec::new();
     let mut fault = |at: &Spanned<String>, rule: String, problem: String, help: &str| {

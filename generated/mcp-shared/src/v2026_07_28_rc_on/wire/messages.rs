@@ -12,7 +12,7 @@ use crate::v2026_07_28_rc_on::{
 
 mcp_wire::record! {
     InternalError open {
-        const 0 "code": constant_integer(-32603);
+        const 0 "code": constant_literal("-32603");
         2 "data": json data;
         1 "message": required message;
     }
@@ -20,7 +20,7 @@ mcp_wire::record! {
 
 mcp_wire::record! {
     InvalidParamsError open {
-        const 0 "code": constant_integer(-32602);
+        const 0 "code": constant_literal("-32602");
         2 "data": json data;
         1 "message": required message;
     }
@@ -28,7 +28,7 @@ mcp_wire::record! {
 
 mcp_wire::record! {
     InvalidRequestError open {
-        const 0 "code": constant_integer(-32600);
+        const 0 "code": constant_literal("-32600");
         2 "data": json data;
         1 "message": required message;
     }
@@ -53,7 +53,7 @@ mcp_wire::record! {
 
 mcp_wire::record! {
     MethodNotFoundError open {
-        const 0 "code": constant_integer(-32601);
+        const 0 "code": constant_literal("-32601");
         2 "data": json data;
         1 "message": required message;
     }
@@ -74,7 +74,7 @@ mcp_wire::record! {
 
 mcp_wire::record! {
     ParseError open {
-        const 0 "code": constant_integer(-32700);
+        const 0 "code": constant_literal("-32700");
         2 "data": json data;
         1 "message": required message;
     }

@@ -133,14 +133,12 @@ impl Http {
 
     /// Sets the revisions that the server probably speaks, such as those of its card [default: none are known]. They decide the
     /// first message to it, and nothing else.
-    #[must_use]
     pub fn with_likely_revisions(mut self, likely: RevisionSet) -> Self {
         self.likely = likely;
         self
     }
 
     /// Returns the [likely revisions](Self::with_likely_revisions).
-    #[must_use]
     pub fn likely_revisions(&self) -> RevisionSet {
         self.likely
     }
@@ -280,8 +278,7 @@ fn endpoint_of(
     place: impl Fn(&str) -> Option<String>,
     origin: &Uri,
 ) -> Result<CardEndpoint, String> {
-    let read = card.read::<ServerCard>();
-    let read = read.map_err(|why| excerpt(&why.to_string(), SHOWN))?;
+    let read = (card.read::<ServerCard>()).map_err(|why| excerpt(&why.to_string(), SHOWN))?;
     if !is_card_name(&read.name) {
         let name = excerpt(&read.name, SHOWN);
         return Err(format!(

@@ -45,14 +45,9 @@ impl EventStream {
             retry,
             ..
         } = self.parser;
-        let mut parser = EventParser::new(limit);
-        (parser.last_id, parser.retry) = (last_id, retry);
-        Self {
-            body,
-            chunk: Bytes::new(),
-            parser,
-            begun: None,
-        }
+        let mut stream = Self::new(body, limit);
+        (stream.parser.last_id, stream.parser.retry) = (last_id, retry);
+        stream
     }
 
     /// Returns the event to go on after, if the stream breaks.

@@ -79,10 +79,10 @@ pub fn without_secrets(url: &str) -> String {
 #[must_use]
 pub fn unix_socket(url: &str) -> Option<(&str, &str)> {
     let rest = url.strip_prefix("unix:")?;
-    let rest = rest.strip_prefix("//").unwrap_or(rest);
-    let (socket, path) = match rest.rfind(":/") {
-        Some(at) => (rest.get(..at)?, rest.get(at + 1..)?),
-        None => (rest, "/mcp"),
+    let paths = rest.strip_prefix("//").unwrap_or(rest);
+    let (socket, path) = match paths.rfind(":/") {
+        Some(at) => (paths.get(..at)?, paths.get(at + 1..)?),
+        None => (paths, "/mcp"),
     };
     (!socket.is_empty()).then_some((socket, path))
 }

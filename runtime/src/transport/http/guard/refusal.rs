@@ -26,65 +26,58 @@ pub(super) struct GuardRefusal {
 }
 
 impl GuardRefusal {
-    /// Returns the refusal of a request without a token.
-    pub(super) fn no_token(scopes: &[String]) -> Self {
+    fn new(
+        (status, error): (StatusCode, Option<&'static str>),
+        why: impl Into<String>,
+        scopes: Vec<String>,
+    ) -> Self {
         Self {
-            status: StatusCode::UNAUTHORIZED,
-            error: None,
-            why: "the request has no access token: sign in".to_owned(),
-            cause: None,
-            scopes: scopes.to_vec(),
-        }
-    }
-
-    /// Returns the refusal of a token.
-    pub(super) fn invalid_token(why: impl Into<String>, scopes: &[String]) -> Self {
-        Self {
-            status: StatusCode::UNAUTHORIZED,
-            error: Some("invalid_token"),
+            status,
+            error,
             why: why.into(),
-            cause: None,
-            scopes: scopes.to_vec(),
-        }
-    }
-
-    /// Adds the reason for operators.
-    pub(super) fn for_operators(mut self, cause: &str) -> Self {
-        self.cause = Some(cause.to_owned());
-        self
-    }
-
-    /// Returns the refusal of a request that is not valid.
-    pub(super) fn invalid_request(why: &str) -> Self {
-        Self {
-            status: StatusCode::BAD_REQUEST,
-            error: Some("invalid_request"),
-            why: why.to_owned(),
-            cause: None,
-            scopes: Vec::new(),
-        }
-    }
-
-    /// Returns the refusal of a token that lacks scopes; `scopes` are those that the next token needs.
-    pub(super) fn insufficient_scope(missing: &str, scopes: Vec<String>) -> Self {
-        Self {
-            status: StatusCode::FORBIDDEN,
-            error: Some(INSUFFICIENT_SCOPE),
-            why: format!("the access token lacks the scope {missing}"),
             cause: None,
             scopes,
         }
     }
 
+    /// Returns the refusal of a request without a token.
+    pub(super) fn no_token(scopes: &[String]) -> Self {
+        let why = "the request has no access token: sign in";
+        Self::new((StatusCode::UNAUTHORIZED, None), why, scopes.to_vec())
+    }
+
+    /// Returns the refusal of a token.
+    pub(super) fn invalid_token(why: impl Into<String>, scopes: &[String]) -> Self {
+        let error = Some("invalid_token");
+        Self::new((StatusCode::UNAUTHORIZED, error), why, scopes.to_vec())
+    }
+
+    /// Adds the reason for operators.
+    pub(super) fn for_operators(mut self, cause: impl Into<String>) -> Self {
+        self.cause = Some(cause.into());
+        self
+    }
+
+    /// Returns the refusal of a request that is not valid.
+    pub(super) fn invalid_request(why: &str) -> Self {
+        let error = Some("invalid_request");
+        Self::new((StatusCode::BAD_REQUEST, error), why, Vec::new())
+    }
+
+    /// Returns the refusal of a token that lacks scopes; `scopes` are those that the next token needs.
+    pub(super) fn insufficient_scope(missing: &str, scopes: Vec<String>) -> Self {
+        let why = format!("the access token lacks the scope {missing}");
+        Self::new(
+            (StatusCode::FORBIDDEN, Some(INSUFFICIENT_SCOPE)),
+            why,
+            scopes,
+        )
+    }
+
     /// Returns the refusal of a token that cannot be verified now; `cause` is for operators.
     pub(super) fn unavailable(cause: String) -> Self {
-        Self {
-            status: StatusCode::SERVICE_UNAVAILABLE,
-            error: None,
-            why: "the access token cannot be verified now: try again later".to_owned(),
-            cause: Some(cause),
-            scopes: Vec::new(),
-        }
+        let why = "the access token cannot be verified now: try again later";
+        Self::new((StatusCode::SERVICE_UNAVAILABLE, None), why, Vec::new()).for_operators(cause)
     }
 
     /// Returns the value of `WWW-Authenticate`; `None` where signing in does not help.

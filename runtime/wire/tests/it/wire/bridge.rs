@@ -45,7 +45,7 @@ fn tables_name_and_read() {
     assert_eq!(INFO.round_trip(text).unwrap(), text);
     assert_eq!(
         INFO.round_trip("{}").unwrap_err().expected(),
-        "member `method` of message"
+        "member `method` of UnknownMessage"
     );
     assert_eq!(Direction::ClientToServer.to_string(), "client-to-server");
     assert_eq!(MethodKind::Input.to_string(), "input");

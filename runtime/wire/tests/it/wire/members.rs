@@ -85,10 +85,10 @@ fn others_can_be_typed_or_ignored() {
 #[test]
 fn constants_take_any_spelling() {
     assert!(read(r#" "\u0061b" "#, |reader| reader.constant("ab")).is_ok());
-    assert!(read("-3202e1", |reader| reader.constant_integer(-32020)).is_ok());
-    assert!(read(" true", |reader| reader.constant_boolean(true)).is_ok());
+    assert!(read("-3202e1", |reader| reader.constant_literal("-32020")).is_ok());
+    assert!(read(" true", |reader| reader.constant_literal("true")).is_ok());
     for text in ["false", "1", r#""true""#, "null"] {
-        let error = read(text, |reader| reader.constant_boolean(true)).unwrap_err();
+        let error = read(text, |reader| reader.constant_literal("true")).unwrap_err();
         assert_eq!(
             (error.kind(), error.expected()),
             (ErrorKind::Constant, "true")
@@ -99,7 +99,7 @@ fn constants_take_any_spelling() {
         (r#""x""#, r#"string "x""#),
         ("null", "null"),
     ] {
-        let error = read(text, |reader| reader.constant_integer(-32020)).unwrap_err();
+        let error = read(text, |reader| reader.constant_literal("-32020")).unwrap_err();
         assert_eq!(
             (error.kind(), error.expected(), error.found()),
             (ErrorKind::Constant, "-32020", found)
@@ -112,9 +112,9 @@ fn constants_take_any_spelling() {
     }
     let mut writer = Writer::new();
     let mut object = writer.object();
-    object.constant_integer("code", -32020);
+    object.constant_literal("code", "-32020");
     object.constant("type", "text");
-    object.constant_boolean("final", true);
+    object.constant_literal("final", "true");
     object.end();
     assert_eq!(
         writer.into_text(),
@@ -222,7 +222,7 @@ struct Half {
 
 mcp_wire::record! {
     Half open {
-        const 0 "share": constant_number("0.5");
+        const 0 "share": constant_literal("0.5");
     }
 }
 

@@ -17,9 +17,9 @@ mcp_wire::strings! {
 
 mcp_wire::record! {
     Packet open {
-        const 0 "code": constant_number("-32603.0");
+        const 0 "code": constant_literal("-32603.0");
         const 1 "jsonrpc": constant("2.0");
-        const 2 "version": constant_integer(3);
+        const 2 "version": constant_literal("3");
         3 "name": required name;
     }
 }

@@ -31,7 +31,7 @@ mcp_wire::record! {
 mcp_wire::record! {
     Quoted open {
         const 0 "c": constant("x\"y");
-        const 1 "e\u{1}": constant_integer(1);
+        const 1 "e\u{1}": constant_literal("1");
         2 "a\"b": required a_b;
         3 "d\\": optional d;
     }
