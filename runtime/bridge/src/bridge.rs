@@ -130,7 +130,6 @@ impl Bridge {
     /// })
     /// # }
     /// ```
-    #[must_use]
     pub fn with_layer<F, A>(mut self, layer: F) -> Self
     where
         F: Fn(LayerMessage) -> A + Send + Sync + 'static,

@@ -98,7 +98,6 @@ impl Upstream {
 
     /// Returns a server over two streams of bytes, one message per line, that `connect` opens for each connection: what
     /// the bridge reads, and what it writes.
-    #[must_use]
     pub fn streams<C, F, R, W>(name: &str, connect: C) -> Self
     where
         C: Fn() -> F + Send + Sync + 'static,

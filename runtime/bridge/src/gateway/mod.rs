@@ -129,7 +129,6 @@ impl GatewayBuilder {
 
 impl Gateway {
     /// Creates a builder with defaults.
-    #[must_use]
     pub fn builder() -> GatewayBuilder {
         GatewayBuilder {
             info: crate::identity::bridge(),

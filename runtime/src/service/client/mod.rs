@@ -289,7 +289,6 @@ impl<App: Spoken> Client<App> {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn updates(&self) -> (Self, Updates) {
         let (tell, updates) = updates::channel();
         let told = tell.clone();
@@ -527,7 +526,6 @@ impl<App> ClientContext<App> {
     }
 
     /// Returns the client that got the request.
-    #[must_use]
     pub fn client(&self) -> &Client<App> {
         &self.client
     }

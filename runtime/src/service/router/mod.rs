@@ -177,7 +177,6 @@ impl Router {
     }
 
     /// Adds a layer around the messages of the server, as [`McpServer::with_layer`] does.
-    #[must_use]
     pub fn with_layer<F, A>(mut self, layer: F) -> Self
     where
         F: Fn(LayerMessage) -> A + Send + Sync + 'static,

@@ -253,7 +253,6 @@ impl<App: Spoken> McpServer<App> {
     /// Adds a layer around the messages of the server, within those that were added before: each request and notification of
     /// clients passes it on its way to the handlers, and each that the handlers send passes it on its way to clients; see
     /// [`layer`](crate::layer).
-    #[must_use]
     pub fn with_layer<F, A>(mut self, layer: F) -> Self
     where
         F: Fn(LayerMessage) -> A + Send + Sync + 'static,
@@ -308,7 +307,6 @@ impl<App: Spoken> McpServer<App> {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn custom_method<F, A>(mut self, method: impl Into<String>, handler: F) -> Self
     where
         F: Fn(Json, RequestContext<App>) -> A + Send + Sync + 'static,
@@ -320,7 +318,6 @@ impl<App: Spoken> McpServer<App> {
     }
 
     /// Handles notifications of a method that no revision has, as [`custom_method`](Self::custom_method) handles requests.
-    #[must_use]
     pub fn custom_notification<F, A>(mut self, method: impl Into<String>, handler: F) -> Self
     where
         F: Fn(Json, RequestContext<App>) -> A + Send + Sync + 'static,

@@ -287,7 +287,6 @@ impl Router {
     /// [`build`](Self::build) reports an event type without a name, two of one name, and a second list.
     ///
     /// [Specification](https://modelcontextprotocol.io/seps/3415-events-extension)
-    #[must_use]
     pub fn events(mut self, events: Events) -> Self {
         if self.has_methods(ext::METHODS) {
             let problem = "`events` is called twice: put all event types into one list";

@@ -128,7 +128,6 @@ impl ResourceGuard {
     }
 
     /// Returns the resource.
-    #[must_use]
     pub fn resource(&self) -> &ProtectedResource {
         &self.resource
     }

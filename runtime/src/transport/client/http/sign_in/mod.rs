@@ -94,7 +94,6 @@ impl SignInState {
 impl OAuth {
     /// Begins a provider for the server of a transport, whose certificates and proxies it uses. `browser` opens a page for a
     /// person: the URL is `https`, or `http` on this machine, and must never be handed to a shell.
-    #[must_use]
     pub fn builder(
         http: &Http,
         settings: Settings,
