@@ -610,8 +610,8 @@ mod tests {
             }
         }
         for (path, text) in files.iter().filter(|(path, _)| path.ends_with(".json")) {
-            serde_json::from_slice::<serde_json::Value>(text)
-                .unwrap_or_else(|error| panic!("{path}: {error}"));
+            let read = serde_json::from_slice::<serde_json::Value>(text);
+            assert!(read.is_ok(), "{path}: {read:?}");
         }
     }
 

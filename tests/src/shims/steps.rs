@@ -168,7 +168,6 @@ fn run(
 }
 
 /// A conversion in a session, so that requests can go up.
-#[must_use]
 pub fn context(policy: UnknownFields) -> Context {
     Context::new(policy).with_session(Session {
         // No sample has these.
