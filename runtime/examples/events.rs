@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use mcp_revisions::args::Id;
 use mcp_revisions::core::extensions::events as ext;
 use mcp_revisions::mcp_wire::{Json, JsonObject};
 use mcp_revisions::service::client::events::EventUpdate;
@@ -35,7 +36,7 @@ async fn ticks(params: ext::PollEventsRequestParams) -> Result<ext::PollEventsRe
         let data = JsonObject::try_from(Json::from(json!({ "second": second })));
         let id = format!("tick-{second}");
         let time = timestamp(i64::try_from(second * 1000).unwrap_or_default());
-        let event = ext::EventOccurrence::new("tick", data.unwrap_or_default(), id, time);
+        let event = ext::EventOccurrence::new("tick", data.unwrap_or_default(), Id(id), time);
         event.with_cursor(Some(second.to_string()))
     });
     Ok(ext::PollEventsResult::new(events.collect())

@@ -399,8 +399,8 @@ impl StaticSite<'_> {
                 "json": format!("diff/{name}.json"), "summary": diff.summary(),
             })
         });
-        let sides: Vec<&String> = sides.iter().map(|side| &side.label).collect();
-        let index = json!({ "format": 1, "sides": sides, "pairs": documents.collect::<Vec<_>>() });
+        let labels: Vec<&String> = sides.iter().map(|side| &side.label).collect();
+        let index = json!({ "format": 1, "sides": labels, "pairs": documents.collect::<Vec<_>>() });
         let written = serde_json::to_string_pretty(&index);
         let text = written.map_err(|error| Error::defect("serde_json", error))?;
         self.add("index.json", text + "\n");
@@ -491,15 +491,14 @@ fn cell(diffs: &[&Diff], server: &str, clients: &str) -> Value {
 /// Returns the entry of a diff in the feed.
 fn entry(day: &str, folder: &str, diff: &Diff) -> Value {
     let summary = diff.summary();
-    let levels = summary
-        .levels
-        .iter()
-        .map(|level| format!("{} {}", level.rows, level.id));
-    let levels: Vec<String> = levels.collect();
+    let mut counts = Vec::new();
+    for level in &summary.levels {
+        counts.push(format!("{} {}", level.rows, level.id));
+    }
     let name = file_name(diff);
     context! {
         id => &name,
-        title => format!("{}: {}", diff.new, levels.join(", ")),
+        title => format!("{}: {}", diff.new, counts.join(", ")),
         summary => format!("since {}: {}", diff.old, conclusion(&summary)),
         updated => day,
         link => format!("{folder}/{name}.html"),

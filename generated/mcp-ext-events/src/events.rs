@@ -130,12 +130,12 @@ impl EventNotificationParams {
     pub fn new(
         name: impl Into<String>,
         data: impl Into<JsonObject>,
-        event_id: impl Into<String>,
+        event_id: mcp_wire::args::Id<impl Into<String>>,
         timestamp: impl Into<String>,
     ) -> Self {
         Self {
             data: data.into(),
-            event_id: event_id.into(),
+            event_id: event_id.0.into(),
             name: name.into(),
             timestamp: timestamp.into(),
             cursor: None,
@@ -186,12 +186,12 @@ impl EventOccurrence {
     pub fn new(
         name: impl Into<String>,
         data: impl Into<JsonObject>,
-        event_id: impl Into<String>,
+        event_id: mcp_wire::args::Id<impl Into<String>>,
         timestamp: impl Into<String>,
     ) -> Self {
         Self {
             data: data.into(),
-            event_id: event_id.into(),
+            event_id: event_id.0.into(),
             name: name.into(),
             timestamp: timestamp.into(),
             cursor: None,

@@ -151,8 +151,8 @@ impl OfferLock {
 
     /// Returns whether the server of the lock spoke a later revision than this one.
     fn is_after(&self, spoken: Revision) -> bool {
-        let locked = self.offer.fact("protocolVersion").and_then(Value::as_str);
-        let locked = locked.and_then(Revision::from_protocol_version);
+        let version = self.offer.fact("protocolVersion").and_then(Value::as_str);
+        let locked = version.and_then(Revision::from_protocol_version);
         locked.is_some_and(|locked| spoken < locked)
     }
 

@@ -178,8 +178,8 @@ impl Introduction {
                 return;
             };
             if let Some(settings) = extensions.remove(extension.identifier) {
-                let cx = Context::new(UnknownFields::Drop).within("capabilities");
-                let mut cx = cx.within("extensions");
+                let outer = Context::new(UnknownFields::Drop).within("capabilities");
+                let mut cx = outer.within("extensions");
                 cx.enter(extension.name);
                 cx.lose_member(&OTHER_LIFECYCLE, extension.identifier, Some(settings));
                 self.losses.extend_from_slice(cx.losses());

@@ -243,6 +243,7 @@ const RESERVED: &[&str] = &[
     "sansio-client",
     "sansio-server",
     "schema",
+    "schema-checks",
     "schemars",
     "server",
     "server-http",

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mcp_bridge::{Bridge, ClientSettings, Upstream};
+use mcp_revisions::args::Id;
 use mcp_revisions::core::errors::FORBIDDEN;
 use mcp_revisions::core::extensions::events as ext;
 use mcp_revisions::mcp_wire::service::Caller as _;
@@ -30,7 +31,7 @@ async fn tick(params: ext::PollEventsRequestParams) -> Result<ext::PollEventsRes
         return Err(Error::application(FORBIDDEN, "no more"));
     }
     let (id, time) = (format!("{stream}-{next}"), "2026-11-29T12:00:00Z");
-    let event = ext::EventOccurrence::new("tick", JsonObject::new(), id, time);
+    let event = ext::EventOccurrence::new("tick", JsonObject::new(), Id(id), time);
     let batch = ext::PollEventsResult::new(vec![event]);
     Ok(batch
         .with_cursor(Some(next.to_string()))

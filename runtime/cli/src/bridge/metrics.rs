@@ -53,8 +53,8 @@ impl MetricsRegistry {
         for (name, series) in &self.counters {
             let stem = name.strip_suffix("_total").unwrap_or(name);
             begin_metric(&mut text, stem, "counter", name);
-            for (labels, value) in series {
-                let value = value.load(Ordering::Relaxed);
+            for (labels, counter) in series {
+                let value = counter.load(Ordering::Relaxed);
                 line(&mut text, &[stem, "_total"], labels, value);
             }
         }
@@ -86,8 +86,8 @@ fn series<S: Default>(families: &mut Families<S>, key: &Key) -> Arc<S> {
 /// Returns the labels of a series as text: letters, digits and `_` in their names.
 fn labels(key: &Key) -> String {
     let labels = key.labels().map(|label| {
-        let value = label.value().replace('\\', r"\\");
-        let value = value.replace('"', "\\\"").replace('\n', "\\n");
+        let escaped = label.value().replace('\\', r"\\");
+        let value = escaped.replace('"', "\\\"").replace('\n', "\\n");
         format!("{}=\"{value}\"", label.key().replace('.', "_"))
     });
     labels.collect::<Vec<_>>().join(",")
@@ -96,14 +96,14 @@ fn labels(key: &Key) -> String {
 /// Writes the lines above the series of a metric, which the text calls so.
 fn begin_metric(text: &mut String, written: &str, kind: &str, name: &str) {
     let mut rows = HELP.lines().filter_map(|row| row.split_once(": "));
-    let meaning = rows.find_map(|(known, meaning)| (known == name).then_some(meaning));
-    let meaning = meaning.unwrap_or_default();
+    let row = rows.find(|(known, _)| *known == name);
+    let (_, meaning) = row.unwrap_or_default();
     let _ = writeln!(text, "# HELP {written} {meaning}.\n# TYPE {written} {kind}");
 }
 
 /// Writes the line of a value; the parts of its name are joined.
-fn line(text: &mut String, name: &[&str], labels: &str, value: impl std::fmt::Display) {
-    let name = name.concat();
+fn line(text: &mut String, parts: &[&str], labels: &str, value: impl std::fmt::Display) {
+    let name = parts.concat();
     let _ = match labels {
         "" => writeln!(text, "{name} {value}"),
         labels => writeln!(text, "{name}{{{labels}}} {value}"),

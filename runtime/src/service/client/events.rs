@@ -377,8 +377,8 @@ impl Subscription {
                 }
             }
             ext::EventsActiveNotification::METHOD => {
-                let active = self.read::<ext::EventsActiveNotificationParams>(method, &params);
-                let active = active.unwrap_or_default();
+                let read = self.read::<ext::EventsActiveNotificationParams>(method, &params);
+                let active = read.unwrap_or_default();
                 let cursor = active.cursor.flatten();
                 // Without a position, what happened since the stream before is not known.
                 let has_position = self.params.cursor.as_ref().is_some_and(Option::is_some);
@@ -416,8 +416,8 @@ impl Subscription {
 
     /// Tells that events may have been skipped.
     async fn skip(&mut self, cursor: Option<String>) {
-        let cursor = cursor.or_else(|| self.params.cursor.clone().flatten());
-        self.queue(Some(EventUpdate::Skipped), cursor).await;
+        let position = cursor.or_else(|| self.params.cursor.clone().flatten());
+        self.queue(Some(EventUpdate::Skipped), position).await;
     }
 
     /// Reads params; those that cannot be read are reported.

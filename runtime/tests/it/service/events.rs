@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use mcp_revisions::args::Url;
+use mcp_revisions::args::{Id, Url};
 use mcp_revisions::core::errors::{FORBIDDEN, NOT_FOUND, UNSUPPORTED};
 use mcp_revisions::core::extensions::events::{self as ext, CallServer as _};
 use mcp_revisions::http::{self, Options};
@@ -68,7 +68,7 @@ impl Log {
             let data = json!({ "number": number, "text": events[number] });
             let data = JsonObject::try_from(Json::from(data)).unwrap();
             let id = format!("order-{number}");
-            ext::EventOccurrence::new(ORDERS, data, id, "2026-11-29T12:00:00Z")
+            ext::EventOccurrence::new(ORDERS, data, Id(id), "2026-11-29T12:00:00Z")
                 .with_cursor(Some((number + 1).to_string()))
         });
         Ok(ext::PollEventsResult::new(found.collect())

@@ -311,9 +311,9 @@ impl Router {
             let is_free = before.iter().all(|other| other.event.name != *name);
             self.report_taken(is_free, "event types", name);
         }
-        let sources: Arc<[EventSource]> = sources.into();
+        let shared: Arc<[EventSource]> = sources.into();
         for method in ext::METHODS {
-            let handler = method_handler(method.name, Arc::clone(&sources));
+            let handler = method_handler(method.name, Arc::clone(&shared));
             self.methods.push((method.name, handler));
         }
         self.with_extension(ext::IDENTIFIER, JsonObject::new())
