@@ -194,7 +194,7 @@ impl Client {
         }
         let (sender, updates) = queue(ROOM);
         let cursor = params.cursor.clone().flatten();
-        let mut subscription = Subscription {
+        let mut subscription = EventSubscription {
             client: self.clone(),
             params,
             missed: Arc::default(),
@@ -226,7 +226,7 @@ impl Client {
 }
 
 /// A subscription, with the position behind all that was queued.
-struct Subscription {
+struct EventSubscription {
     client: Client,
     params: ext::StreamEventsRequestParams,
     /// Set if a notification was lost, since the replies were not read in time.
@@ -246,7 +246,7 @@ enum FirstReply {
     Batch(Box<ext::PollEventsResult>),
 }
 
-impl Subscription {
+impl EventSubscription {
     /// Queues an update, once there is room, and moves on to the position behind it.
     async fn queue(&mut self, update: Option<EventUpdate>, cursor: Option<String>) {
         self.params.cursor = Some(cursor.clone());

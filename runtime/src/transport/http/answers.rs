@@ -10,7 +10,7 @@ use mcp_wire::RequestId;
 use mcp_wire::envelope::write;
 
 use super::Body;
-use super::body::Events;
+use super::body::SseEvents;
 use crate::backplane::Unavailable;
 use crate::serve::Permit;
 use crate::transport::observe;
@@ -84,7 +84,7 @@ impl From<Unavailable> for Box<Response<Body>> {
 }
 
 /// Returns a stream of events.
-pub(super) fn events(events: Events) -> Response<Body> {
+pub(super) fn events(events: SseEvents) -> Response<Body> {
     let mut response = response(StatusCode::OK, "text/event-stream", Body::events(events));
     let headers = response.headers_mut();
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));

@@ -26,7 +26,7 @@ pub struct Body(BodyKind);
 
 enum BodyKind {
     Text(Option<Bytes>),
-    Events(Events),
+    Events(SseEvents),
     Passed(Passing),
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Passing {
 }
 
 /// A stream of events.
-pub(super) struct Events {
+pub(super) struct SseEvents {
     queue: OutboxQueue,
     /// The item taken off the queue to see if it is the whole answer.
     pub(super) first: Option<QueueItem>,
@@ -170,7 +170,7 @@ impl Body {
         }
     }
 
-    pub(super) fn events(events: Events) -> Self {
+    pub(super) fn events(events: SseEvents) -> Self {
         Self(BodyKind::Events(events))
     }
 }
@@ -239,7 +239,7 @@ impl Passing {
 /// The lines that end an event in the middle, so that clients ignore it: of several names, the last counts.
 const BROKEN_OFF: &str = "\nevent: broken-off\n\n";
 
-impl Events {
+impl SseEvents {
     /// Returns the events of a session that belong to no exchange.
     pub(super) fn of_session(queue: OutboxQueue, options: &Options) -> Self {
         Self {
@@ -341,7 +341,7 @@ impl http_body::Body for Body {
     fn is_end_stream(&self) -> bool {
         match &self.0 {
             BodyKind::Text(text) => text.is_none(),
-            BodyKind::Events(Events { is_over, .. })
+            BodyKind::Events(SseEvents { is_over, .. })
             | BodyKind::Passed(Passing { is_over, .. }) => *is_over,
         }
     }

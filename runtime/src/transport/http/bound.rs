@@ -13,10 +13,10 @@ use tokio::net::{UnixListener, UnixSocket, UnixStream};
 /// A listener for HTTP: of TCP, or on Unix of a socket in the file system. Its text is the URL by which clients reach it,
 /// without a path.
 #[derive(Debug)]
-pub struct Listener(Bound);
+pub struct Listener(ListenerSocket);
 
 #[derive(Debug)]
-enum Bound {
+enum ListenerSocket {
     Address(TcpListener),
     #[cfg(unix)]
     File {
@@ -28,7 +28,7 @@ enum Bound {
 
 impl From<TcpListener> for Listener {
     fn from(listener: TcpListener) -> Self {
-        Self(Bound::Address(listener))
+        Self(ListenerSocket::Address(listener))
     }
 }
 
@@ -36,7 +36,7 @@ impl From<TcpListener> for Listener {
 #[cfg(unix)]
 impl From<UnixListener> for Listener {
     fn from(listener: UnixListener) -> Self {
-        Self(Bound::File {
+        Self(ListenerSocket::File {
             listener,
             _file: None,
         })
@@ -46,12 +46,12 @@ impl From<UnixListener> for Listener {
 impl fmt::Display for Listener {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Bound::Address(listener) => match listener.local_addr() {
+            ListenerSocket::Address(listener) => match listener.local_addr() {
                 Ok(address) => write!(f, "http://{address}"),
                 Err(_) => f.write_str("http://"),
             },
             #[cfg(unix)]
-            Bound::File { listener, .. } => {
+            ListenerSocket::File { listener, .. } => {
                 let address = listener.local_addr().ok();
                 let path = address.as_ref().and_then(|it| it.as_pathname());
                 write!(f, "unix:{}:", path.unwrap_or(Path::new("")).display())
@@ -64,12 +64,12 @@ impl Listener {
     /// Accepts a connection, with the address of its client; that of a Unix socket is one of this machine.
     pub(super) async fn accept(&self) -> io::Result<(TcpStream, IpAddr)> {
         match &self.0 {
-            Bound::Address(listener) => {
+            ListenerSocket::Address(listener) => {
                 let (stream, address) = listener.accept().await?;
                 Ok((stream, address.ip()))
             }
             #[cfg(unix)]
-            Bound::File { listener, .. } => {
+            ListenerSocket::File { listener, .. } => {
                 let (stream, _) = listener.accept().await?;
                 let descriptor = std::os::fd::OwnedFd::from(stream.into_std()?);
                 // A connection is read and written by the same calls, whichever socket it has.
@@ -146,7 +146,7 @@ pub async fn bind_unix(file: impl AsRef<Path>) -> io::Result<Listener> {
         let file = SocketFile::of(path)?;
         // Nobody can connect before it listens.
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
-        Ok(Listener(Bound::File {
+        Ok(Listener(ListenerSocket::File {
             listener: socket.listen(BACKLOG)?,
             _file: Some(file),
         }))

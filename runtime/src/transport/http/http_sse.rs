@@ -7,7 +7,7 @@ use http::request::Parts;
 use http::{HeaderValue, StatusCode};
 
 use super::answers::{HttpResult, events, refusal, refused, status};
-use super::body::{Events, HangUp};
+use super::body::{HangUp, SseEvents};
 use super::inner::{ServiceShared, owner};
 use super::service::accepts_events;
 use super::text;
@@ -51,7 +51,7 @@ impl ServiceShared {
         let endpoint = format!("{path}?{SESSION}={id}");
         let inner = Arc::clone(self);
         let guard = HangUp::new(move || inner.end(&id));
-        let mut stream = Events::of_only_stream(queue, &endpoint, &self.options);
+        let mut stream = SseEvents::of_only_stream(queue, &endpoint, &self.options);
         stream.guard = Some(guard);
         Ok(events(stream))
     }

@@ -10,7 +10,7 @@ use mcp_wire::envelope::write;
 use mcp_wire::{ErrorObject, Json, MessageKind, Peeked, RawId, RequestId};
 
 use super::answers::{HttpResult, events, json, refusal, refused, status};
-use super::body::{Events, HangUp, LastWord};
+use super::body::{HangUp, LastWord, SseEvents};
 use super::inner::ServiceShared;
 use super::{Body, Options, Principal};
 use crate::backplane::EventId;
@@ -199,7 +199,7 @@ async fn worked_on(
             }
         }
         Some(first) => {
-            let mut stream = Events::of_exchange(queue, prime, options);
+            let mut stream = SseEvents::of_exchange(queue, prime, options);
             (stream.first, stream.guard) = (Some(first), guard);
             stream.last_word = Some(last_word);
             events(stream)

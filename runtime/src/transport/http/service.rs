@@ -10,7 +10,7 @@ use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use mcp_revisions_core::Lifecycle;
 
 use super::answers::{HttpResult, allowed, events, exposed, plain, refusal, refused, status};
-use super::body::Events;
+use super::body::SseEvents;
 use super::counters::Counters;
 use super::inner::{ServiceShared, owner};
 use super::intake::{self, Received, UnreadBody};
@@ -412,9 +412,9 @@ impl ServiceShared {
             driver.end_idle_stream();
         }
         Ok(events(if ends {
-            Events::of_exchange(queue, None, &self.options)
+            SseEvents::of_exchange(queue, None, &self.options)
         } else {
-            Events::of_session(queue, &self.options)
+            SseEvents::of_session(queue, &self.options)
         }))
     }
 }

@@ -17,7 +17,7 @@ const WITHOUT_END: Duration = Duration::from_secs(30);
 /// Number of bytes of a line beside its data: the name of its field.
 const FIELD_BYTES: usize = 16;
 
-pub(super) struct EventStream {
+pub(super) struct SseStream {
     body: HttpResponseBody,
     /// The bytes that came and were not looked at yet.
     chunk: Bytes,
@@ -26,7 +26,7 @@ pub(super) struct EventStream {
     begun: Option<Option<Instant>>,
 }
 
-impl EventStream {
+impl SseStream {
     /// Returns the events of a body, of which none may have more than `limit` bytes.
     pub(super) fn new(body: HttpResponseBody, limit: usize) -> Self {
         Self {
@@ -382,8 +382,7 @@ mod tests {
             (vec!["data: {\"jsonrpc\":"], None),
             (vec![": hello\n", "id: 1\n"], None),
         ] {
-            let mut events =
-                EventStream::new(super::super::body::boxed(Endless(parts.clone())), 100);
+            let mut events = SseStream::new(super::super::body::boxed(Endless(parts.clone())), 100);
             let begun = Instant::now();
             let taken = tokio::time::timeout(WITHOUT_END * 3, events.next()).await;
             let taken = taken

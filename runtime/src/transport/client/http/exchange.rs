@@ -9,7 +9,7 @@ use mcp_revisions_core::{ProtocolHeader, Revision};
 use tokio::time::Instant;
 
 use super::body::{HttpResponseBody, charset, header, is_stream};
-use super::events::EventStream;
+use super::events::SseStream;
 use super::gate::{Gate, GateKey};
 use super::only_stream::OnlyStream;
 use super::request::{HttpRequests, Pace, RequestFailure, may_pass};
@@ -164,7 +164,7 @@ async fn stream(
     } = post;
     let sent = peek(post.text.as_bytes()).ok();
     let request = sent.and_then(|it| own_id(&it.id?.to_id()?));
-    let mut events = EventStream::new(body, requests.limit);
+    let mut events = SseStream::new(body, requests.limit);
     let (mut resumed, mut pace) = (0, Pace::default());
     let mut until = None;
     loop {
@@ -218,7 +218,7 @@ async fn stream(
 }
 
 /// Returns the next message of a stream; `None` at its end, and once its time is over.
-async fn next(events: &mut EventStream, until: Option<Instant>) -> Option<Vec<u8>> {
+async fn next(events: &mut SseStream, until: Option<Instant>) -> Option<Vec<u8>> {
     match until {
         None => events.next().await,
         Some(until) => {

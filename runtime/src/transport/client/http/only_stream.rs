@@ -10,7 +10,7 @@ use mcp_wire::RawId;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-use super::events::EventStream;
+use super::events::SseStream;
 use super::request::HttpRequests;
 use super::url::place;
 use crate::transport::client::Incoming;
@@ -88,7 +88,7 @@ impl OnlyStream {
         }
         let opened = async {
             let body = requests.stream(&[], None).await.ok()??;
-            let mut events = EventStream::new(body, requests.limit);
+            let mut events = SseStream::new(body, requests.limit);
             let first = events.next().await?;
             events.was_endpoint().then_some((events, first))
         };
@@ -216,7 +216,7 @@ impl OnlyStream {
 async fn read(
     stream: Arc<OnlyStream>,
     number: u64,
-    mut events: EventStream,
+    mut events: SseStream,
     tell: QueueSender<Incoming>,
 ) {
     loop {

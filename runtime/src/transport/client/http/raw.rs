@@ -5,7 +5,7 @@ use ::http::{Method, Uri};
 use bytes::Bytes;
 
 use super::body::is_stream;
-use super::events::EventStream;
+use super::events::SseStream;
 use super::options::Http;
 use super::request::{HttpRequests, SENDER, cause, header_map};
 use super::url::place;
@@ -21,7 +21,7 @@ pub struct RawResponse {
     pub status: u16,
     /// The headers, names in lower case.
     pub headers: Vec<(String, String)>,
-    events: Option<EventStream>,
+    events: Option<SseStream>,
     whole: Option<Bytes>,
 }
 
@@ -63,7 +63,7 @@ impl RawHttp {
         let headers = named.collect();
         let (mut events, mut whole) = (None, None);
         if is_stream(&response) {
-            events = Some(EventStream::new(response.into_body(), self.0.limit));
+            events = Some(SseStream::new(response.into_body(), self.0.limit));
         } else {
             whole = Some(self.0.whole(response.into_body()).await?);
         }
@@ -108,6 +108,6 @@ impl RawResponse {
     /// Returns whether the last text is the place for messages over HTTP+SSE.
     #[must_use]
     pub fn was_endpoint(&self) -> bool {
-        self.events.as_ref().is_some_and(EventStream::was_endpoint)
+        self.events.as_ref().is_some_and(SseStream::was_endpoint)
     }
 }

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-use super::events::EventStream;
+use super::events::SseStream;
 use super::gate::{Gate, GateKey};
 use super::request::{HttpRequests, LONGEST_PAUSE, Pace, RequestFailure, may_pass, without_body};
 use crate::transport::client::Incoming;
@@ -106,7 +106,7 @@ async fn listen(
         let pause = match answer {
             Ok(Ok(body)) => {
                 was_open = true;
-                let mut events = EventStream::new(body, requests.limit);
+                let mut events = SseStream::new(body, requests.limit);
                 while let Some(text) = events.next().await {
                     let message = Incoming::Message {
                         exchange: None,
