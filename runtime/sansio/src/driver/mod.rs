@@ -13,5 +13,5 @@ pub use crate::numbered::Numbered;
 pub use crate::params;
 pub use crate::quote::quotable;
 pub use crate::subscriptions::{Filter, about, names_stream};
-pub use crate::time::{now_ms, timestamp};
+pub use crate::time::{millis, now_ms, timestamp};
 pub use crate::translate::{no_params, unguessable};

@@ -27,9 +27,9 @@ use crate::transport::spawn::{Boxed, boxed, later, spawn, spawn_if_possible};
 use mcp_revisions_core::methods;
 use mcp_revisions_sansio::driver::server::tasks::{
     Form, StartingTask, Task, TaskCount, TaskOptions, TaskStore, TaskStoreError, has_own_tasks,
-    millis, notified, now_ms, task_created, task_options,
+    notified, task_created, task_options,
 };
-use mcp_revisions_sansio::driver::unguessable;
+use mcp_revisions_sansio::driver::{millis, now_ms, unguessable};
 use mcp_revisions_sansio::errors::{self, Refusal};
 use mcp_revisions_sansio::server::MemoryTasks;
 use mcp_revisions_sansio::server::{Owner, Server};

@@ -12,7 +12,7 @@ use crate::server::{Outgoing, Server};
 pub use crate::tasks::form::{Form, NOTIFICATIONS_TASKS, RELATED_TASK, RESULT_TYPE, TASKS_UPDATE};
 pub use crate::tasks::server::{
     StartingTask, Stored, Task, TaskAnswer, TaskCount, TaskOptions, TaskQuestion, TaskStore,
-    TaskStoreError, TaskWanted, millis, now_ms, store_bounds,
+    TaskStoreError, TaskWanted, store_bounds,
 };
 use crate::translate::TextDirection;
 use crate::{Connection, TaskStatus, Token};

@@ -18,7 +18,6 @@ use crate::server::{AppProfile, Server};
 use crate::translate::no_params;
 use crate::{Caller, Connection};
 
-pub use crate::time::{millis, now_ms};
 pub use options::{TaskOptions, TaskSupport};
 pub use record::{Task, TaskAnswer, TaskCount, TaskQuestion};
 pub use served::{StartingTask, TaskWanted};

@@ -9,7 +9,7 @@ use mcp_revisions_core::errors::{NOT_FOUND, UNSUPPORTED, shortened};
 use mcp_revisions_core::extensions::events as ext;
 use mcp_revisions_core::{Latest, latest as mcp};
 use mcp_wire::service::{ServerSide, Serves};
-use mcp_wire::{ErrorObject, Json, JsonObject, Map, MethodInfo};
+use mcp_wire::{ErrorObject, Json, JsonObject, Map};
 use tokio::sync::watch;
 
 use super::dynamic::page_of;
@@ -275,12 +275,6 @@ fn method_handler(name: &'static str, sources: Arc<[EventSource]>) -> super::Met
 }
 
 impl Router {
-    /// Returns whether one of these methods has a handler.
-    pub(super) fn has_methods(&self, methods: &[MethodInfo]) -> bool {
-        let has = |method: &MethodInfo| self.methods.iter().any(|(name, _)| *name == method.name);
-        methods.iter().any(has)
-    }
-
     /// Serves these event types. Declares the extension `io.modelcontextprotocol/events`, and answers `events/list`,
     /// `events/poll` and `events/stream`; clients of the handshake lifecycle are not offered it. Feature `ext-events`.
     ///
@@ -288,7 +282,7 @@ impl Router {
     ///
     /// [Specification](https://modelcontextprotocol.io/seps/3415-events-extension)
     pub fn events(mut self, events: Events) -> Self {
-        if self.has_methods(ext::METHODS) {
+        if self.extensions.contains_key(ext::IDENTIFIER) {
             let problem = "`events` is called twice: put all event types into one list";
             self.problems.push(problem.to_owned());
             return self;

@@ -234,7 +234,7 @@ impl Router {
     ///
     /// [Specification](https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/beta/skills.mdx)
     pub fn skills(mut self, folder: impl AsRef<Path>) -> Self {
-        if self.has_methods(ext::METHODS) {
+        if self.extensions.contains_key(ext::IDENTIFIER) {
             let problem = "`skills` is called twice: serve one folder that has all skills in it";
             self.problems.push(problem.to_owned());
             return self;

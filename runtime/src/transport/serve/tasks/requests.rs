@@ -13,9 +13,9 @@ use mcp_revisions_core::headers::TASK_ID;
 use mcp_revisions_core::methods;
 use mcp_revisions_sansio::CustomRequest;
 use mcp_revisions_sansio::TaskStatus;
+use mcp_revisions_sansio::driver::now_ms;
 use mcp_revisions_sansio::driver::server::tasks::{
     self, Form, RELATED_TASK, TASKS_UPDATE, Task, TaskAnswer, TaskCount, TaskQuestion, notified,
-    now_ms,
 };
 use mcp_revisions_sansio::errors::{self, Refusal};
 
