@@ -117,6 +117,15 @@ fn changes_are_open_as_removed(id: &str, anew: &Removed, [ever, open]: [&SpecGap
                 for covered in &rule.covers {
                     says(&format!("{at}.{covered}"), true);
                 }
+                // A list of alternatives answers for the members that its items hold, too.
+                let owner = at.split('.').next().unwrap();
+                for member in rule
+                    .alternatives
+                    .iter()
+                    .filter_map(|one| one.member.as_ref())
+                {
+                    says(&format!("{owner}.{member}"), true);
+                }
             }
         }
         let file: toml::Table = anew.files[name].parse().unwrap();
