@@ -80,7 +80,7 @@ impl Replay {
         })
     }
 
-    /// Tries the next schema, a text in upstream form; `name` is the name of its file. Fails for a schema that is none, and
+    /// Tries the next schema, a text in upstream form; `name` is the name of its file. Fails for a text that is not a schema, and
     /// everything for which no safe answer can be taken.
     pub fn step(&mut self, name: &str, text: &str) -> Result<Step, Refused> {
         let made = self.make(name, text);
@@ -88,7 +88,7 @@ impl Replay {
     }
 
     /// Imports and generates a schema as [`step`](Self::step) does; no schema depends on another one here, so that several
-    /// threads can work on one each. Fails for a schema that is none, and everything for which no safe answer can be taken.
+    /// threads can work on one each. Fails for a text that is not a schema, and everything for which no safe answer can be taken.
     pub fn make(&self, name: &str, text: &str) -> Result<Made, Refused> {
         let mut directory = self.spec.clone();
         let upstream = UpstreamFile::of_text(name, text).map_err(Refused::Invalid)?;

@@ -36,7 +36,7 @@ impl Piece {
 /// What is generated of each type of a revision, by Rust name.
 pub type Pieces = SortedMap<String, Piece>;
 
-/// Emits each type of a model by itself. Fails for failures of typify and syn.
+/// Emits each type of a model by itself. Returns the errors of typify and syn.
 pub fn pieces(model: &Model, docs: &TypeDocs) -> Result<Pieces, Error> {
     let messages = Messages::of(model);
     let items = items::items(model, docs, &messages)?;

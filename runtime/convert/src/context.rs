@@ -286,8 +286,8 @@ impl Context {
         Ok(value)
     }
 
-    /// Returns the capabilities that the client sent in the handshake. Fails for without a session the handshake adapter has to
-    /// help.
+    /// Returns the capabilities that the client sent in the handshake. Without a session, it
+    /// returns the need of the handshake adapter.
     #[doc(hidden)]
     pub fn session_capabilities<T: Decode>(&self, rule: &'static Rule) -> Result<T, Stop> {
         match self.session().client_capabilities.as_ref().map(Json::read) {
@@ -296,8 +296,8 @@ impl Context {
         }
     }
 
-    /// Returns the value that an adapter gave for a member that the source does not have. Fails for without such a value the
-    /// adapter has to help.
+    /// Returns the value that an adapter gave for a member that the source does not have. Without the
+    /// value, it returns the need of the adapter.
     #[doc(hidden)]
     pub fn supplied<T: Decode>(&self, rule: &'static Rule, adapter: Adapter) -> Result<T, Stop> {
         let value = (self.supplied.as_ref()).filter(|(of, _)| *of == adapter);

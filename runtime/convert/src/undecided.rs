@@ -63,7 +63,7 @@ impl Context {
         value.flatten()
     }
 
-    /// Refuses a value that has no counterpart. Fails for always.
+    /// Returns the refusal of a value that has no counterpart; never a value.
     #[doc(hidden)]
     pub fn refused<A, B>(&self, rule: &'static Rule, _: &A, message: &str) -> Result<B, Stop> {
         Err(self.reject(rule, ErrorObject::INVALID_PARAMS, message))

@@ -11,16 +11,12 @@ pub const HEADER_MISMATCH: i64 = -32020;
 pub const MISSING_CLIENT_CAPABILITY: i64 = -32021;
 /// A request of the per-request lifecycle claims a revision that the server does not speak.
 pub const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
-/// Events: there is no such event type or subscription.
+/// Events: the server does not have the event type or the subscription.
 pub const NOT_FOUND: i64 = -32023;
 /// Events: the principal may not have these events.
 pub const FORBIDDEN: i64 = -32024;
-/// Events: a quota is used up.
-pub const RESOURCE_EXHAUSTED: i64 = -32025;
 /// Events: what the request asks for is not supported, such as a delivery mode.
 pub const UNSUPPORTED: i64 = -32026;
-/// Events: the URL of a webhook could not be reached, or does not want deliveries.
-pub const CALLBACK_ENDPOINT: i64 = -32027;
 /// There is no such resource; up to 2025-11-25.
 pub const RESOURCE_NOT_FOUND: i64 = -32002;
 /// The user has to go through a URL first; only in 2025-11-25.

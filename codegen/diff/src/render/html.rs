@@ -46,7 +46,7 @@ impl PageLinks {
     }
 }
 
-/// Renders the page of a history by itself; that of one pair is a history of two. Fails for a template that fails, which would
+/// Renders the page of a history by itself; that of one pair is a history of two. Returns an error if a template fails, which would
 /// be a defect.
 pub fn render(history: &SchemaHistory) -> Result<String, Error> {
     render_among(history, &PageLinks::default())

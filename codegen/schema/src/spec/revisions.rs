@@ -125,7 +125,7 @@ struct RevisionsFile {
 }
 
 /// Reads the list and checks that it can be one. Returns an error for a text that is not TOML, an id that is taken or not a
-/// file name, a protocol version that two released revisions share, a digest that is none, handlers of two revisions or of an
+/// file name, a protocol version that two released revisions share, a digest that is not valid, handlers of two revisions or of an
 /// unreleased one, and a draft that does not stand last.
 pub fn read(file: &RuleFile) -> Result<Vec<RevisionRow>, Error> {
     let rows = file.parse::<RevisionsFile>()?.revision;

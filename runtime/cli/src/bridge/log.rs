@@ -37,7 +37,7 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-/// Begins to log; an option wins over the environment. Fails for a level in the environment that is none.
+/// Begins to log; an option wins over the environment. Returns an error for a text in the environment that is not a level.
 pub(super) fn begin(level: Option<LogLevelArgument>, format: LogFormat) -> Result<(), String> {
     let said = std::env::var(VARIABLE).ok().filter(|said| !said.is_empty());
     let level = match (level, said) {

@@ -142,7 +142,8 @@ impl Connection<Server> {
         }
     }
 
-    /// Sends the peer a request in its own words. Fails for too many wait for their answer already, or there is no peer.
+    /// Sends the peer a request in the words of its revision. Returns an error if too many requests wait for a response already, or
+    /// if no peer is known.
     pub(crate) fn send_request(
         &mut self,
         by: AskedBy,

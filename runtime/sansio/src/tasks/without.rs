@@ -1,5 +1,5 @@
 //! A server that runs no tasks: none of its calls becomes one, and a request about one is that of no method. Each function does what its
-//! namesake in `server` does where there is no task.
+//! namesake in `server` does while no call is a task.
 
 use mcp_revisions_core::Revision;
 use mcp_wire::{Json, Peeked};

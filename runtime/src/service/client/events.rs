@@ -4,14 +4,16 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures_core::Stream;
 use mcp_revisions_core::errors::{FORBIDDEN, NOT_FOUND, UNSUPPORTED, shortened};
 use mcp_revisions_core::extensions::events::{self as ext, CallServer as _};
 use mcp_revisions_core::latest as mcp;
 use mcp_wire::{Decode, ErrorObject, Json, Notification as _, Request as _, meta};
+use tokio::time::Instant;
 
+use super::listen::{ReopenPauses, confirmation, is_final, refused};
 use super::lists::Cursors;
 use super::{Client, Wants, closed, outcome};
 use crate::service::Error;
@@ -22,12 +24,8 @@ use mcp_revisions_sansio::client::{Ignored, OutgoingRequest};
 
 /// Maximum number of bytes of events that wait to be taken, before the server has to wait.
 const ROOM: usize = 1 << 18;
-/// The first pause before a stream that has ended is opened again; each that follows is twice as long.
-const FIRST_PAUSE: Duration = Duration::from_millis(250);
-/// The longest of these pauses.
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-/// Maximum time until a server has opened a stream.
-const TAKES_UP: Duration = Duration::from_secs(10);
+/// The codes by which a server refuses a subscription, however often it is asked.
+const FINAL: [i64; 3] = [FORBIDDEN, NOT_FOUND, UNSUPPORTED];
 /// Time after which a stream without a notification counts as dead: servers send one every 30 seconds.
 const SILENCE: Duration = Duration::from_secs(65);
 /// The shortest and the longest time between two polls.
@@ -263,8 +261,8 @@ impl EventSubscription {
             events: Some(Arc::clone(&self.missed)),
             ..Wants::default()
         };
-        let handle = self.client.handle.clone();
-        let mut replies = handle.ask(ask, wants).await;
+        let client = self.client.clone();
+        let mut replies = client.handle.ask(ask, wants).await;
         let confirmed = async {
             loop {
                 match replies.next().await {
@@ -279,20 +277,13 @@ impl EventSubscription {
                 }
             }
         };
-        let is_late = async {
-            // The start of the server has a time of its own, and an end of the server is a reply.
-            handle.started().await;
-            tokio::time::sleep(TAKES_UP).await;
-        };
-        tokio::select! {
-            confirmed = confirmed => confirmed.map(|()| replies),
-            () = is_late => Err(Error::Timeout(TAKES_UP)),
-        }
+        confirmation(&client, confirmed).await?;
+        Ok(replies)
     }
 
     /// Hands events on, and goes on when the stream breaks; returns why it cannot.
     async fn run(mut self, first: FirstReply) -> Error {
-        let mut pause = FIRST_PAUSE;
+        let mut pauses = ReopenPauses::default();
         let is_pushed = matches!(first, FirstReply::Stream(_));
         let mut reply = Ok(first);
         loop {
@@ -301,26 +292,22 @@ impl EventSubscription {
                 Ok(FirstReply::Stream(replies)) => {
                     let (began, before) = (Instant::now(), self.updates);
                     let followed = self.follow(replies).await;
-                    // A server that ends each stream at once is asked less and less often.
-                    if self.updates > before || began.elapsed() >= LONGEST_PAUSE {
-                        pause = FIRST_PAUSE;
+                    pauses.end(began.elapsed());
+                    if self.updates > before {
+                        pauses = ReopenPauses::default();
                     }
                     followed.map(|()| None)
                 }
                 Ok(FirstReply::Batch(batch)) => {
-                    pause = FIRST_PAUSE;
+                    pauses = ReopenPauses::default();
                     Ok(Some(self.deliver(*batch).await))
                 }
                 Err(why) => Err(why),
             };
             let wait = match followed {
                 Ok(Some(wait)) => wait,
-                Err(why) if self.has_ended || is_final(&why) => return why,
-                Ok(None) | Err(_) => {
-                    let wait = pause;
-                    pause = (pause * 2).min(LONGEST_PAUSE);
-                    wait
-                }
+                Err(why) if self.has_ended || is_final(&why, &FINAL) => return why,
+                Ok(None) | Err(_) => pauses.pause(),
             };
             tokio::select! {
                 () = tokio::time::sleep(wait) => {}
@@ -465,33 +452,5 @@ impl EventSubscription {
         wanted
             .map_or(POLL, Duration::from_millis)
             .clamp(least, most)
-    }
-}
-
-/// Returns the error of a stream that is not open.
-fn refused(reply: Option<RequestReply>) -> Error {
-    match reply {
-        Some(RequestReply::Answered(answered)) => match outcome(answered.answer) {
-            Ok(_) => Error::transport("the server has ended the stream of events".to_owned()),
-            Err(error) => error,
-        },
-        Some(RequestReply::Refused(why)) => why.into(),
-        _ => closed(),
-    }
-}
-
-/// Returns whether a server refuses a subscription, however often it is asked.
-fn is_final(why: &Error) -> bool {
-    let codes = [
-        FORBIDDEN,
-        NOT_FOUND,
-        UNSUPPORTED,
-        ErrorObject::METHOD_NOT_FOUND,
-        ErrorObject::INVALID_PARAMS,
-        ErrorObject::INVALID_REQUEST,
-    ];
-    match why {
-        Error::Rpc(error) => codes.iter().any(|code| error.code.as_i64() == Some(*code)),
-        _ => false,
     }
 }

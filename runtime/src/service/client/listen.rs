@@ -9,6 +9,7 @@ use std::time::Duration;
 use futures_core::Stream;
 use mcp_revisions_core::latest as mcp;
 use mcp_wire::{ErrorObject, Json};
+use tokio::time::Instant;
 
 use super::{Client, Wants, closed, outcome};
 use crate::service::Error;
@@ -20,12 +21,56 @@ use mcp_revisions_sansio::OutgoingRequest;
 
 /// Maximum number of bytes of changes that wait to be taken before they are folded into one of each kind.
 const ROOM: usize = 1 << 16;
-/// The first pause before a stream that has ended is opened again; each that follows is twice as long.
-const FIRST_PAUSE: Duration = Duration::from_millis(250);
-/// The longest of these pauses.
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// Maximum time until a server has acknowledged a subscription.
 const TAKES_UP: Duration = Duration::from_secs(10);
+
+/// The pauses before a stream that has ended is opened again: each is twice as long as the one before.
+#[derive(Debug)]
+pub(super) struct ReopenPauses(Duration);
+
+impl Default for ReopenPauses {
+    fn default() -> Self {
+        Self(Self::FIRST)
+    }
+}
+
+impl ReopenPauses {
+    const FIRST: Duration = Duration::from_millis(250);
+    const LONGEST: Duration = Duration::from_secs(30);
+
+    /// Returns the next pause.
+    pub(super) fn pause(&mut self) -> Duration {
+        let longer = (self.0 * 2).min(Self::LONGEST);
+        std::mem::replace(&mut self.0, longer)
+    }
+
+    /// Begins with the first pause again if a stream was of use: it stayed open for longer than the next pause. A server that ends
+    /// each stream at once is asked less and less often.
+    pub(super) fn end(&mut self, open: Duration) {
+        if open > self.0 {
+            *self = Self::default();
+        }
+    }
+}
+
+/// Waits until a server has confirmed a stream, from its start on.
+///
+/// # Errors
+/// Returns the error of the confirmation, and one if it takes longer than 10 seconds.
+pub(super) async fn confirmation(
+    client: &Client,
+    confirmed: impl Future<Output = Result<(), Error>>,
+) -> Result<(), Error> {
+    let is_late = async {
+        // The start of the server has a time of its own, and an end of the server is a reply.
+        client.handle.started().await;
+        tokio::time::sleep(TAKES_UP).await;
+    };
+    tokio::select! {
+        confirmed = confirmed => confirmed,
+        () = is_late => Err(Error::Timeout(TAKES_UP)),
+    }
+}
 
 /// A change of what a server has.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -205,21 +250,15 @@ impl Subscription {
                 }
             }
         };
-        let handle = &self.client.handle;
-        let is_late = async {
-            // The start of the server has a time of its own, and an end of the server is a reply.
-            handle.started().await;
-            tokio::time::sleep(TAKES_UP).await;
-        };
-        tokio::select! {
-            acknowledged = acknowledged => acknowledged.map(|()| replies),
-            () = is_late => Err(Error::Timeout(TAKES_UP)),
-        }
+        confirmation(&self.client, acknowledged).await?;
+        Ok(replies)
     }
 
     /// Hands changes on, and opens the stream again when it ends; returns why it cannot be.
     async fn run(self, mut replies: Replies<Wants>, sender: QueueSender<Change>) -> Error {
+        let mut pauses = ReopenPauses::default();
         loop {
+            let began = Instant::now();
             loop {
                 if self.missed.swap(false, Ordering::AcqRel) {
                     self.tell_all(&sender).await;
@@ -233,19 +272,20 @@ impl Subscription {
                     Some(_) => break,
                 }
             }
-            let mut pause = FIRST_PAUSE;
+            pauses.end(began.elapsed());
             loop {
                 tokio::select! {
-                    () = tokio::time::sleep(pause) => {}
+                    () = tokio::time::sleep(pauses.pause()) => {}
                     () = self.client.handle.ended() => return closed(),
                 }
-                pause = (pause * 2).min(LONGEST_PAUSE);
                 match self.open(&sender).await {
                     Ok(again) => {
                         replies = again;
                         break;
                     }
-                    Err(why) if is_final(&why) || self.client.handle.has_ended() => return why,
+                    Err(why) if is_final(&why, &[]) || self.client.handle.has_ended() => {
+                        return why;
+                    }
                     Err(_) => {}
                 }
             }
@@ -274,10 +314,10 @@ impl Subscription {
 }
 
 /// Returns the error of a request that has no stream.
-fn refused(reply: Option<RequestReply>) -> Error {
+pub(super) fn refused(reply: Option<RequestReply>) -> Error {
     match reply {
         Some(RequestReply::Answered(answered)) => match outcome(answered.answer) {
-            Ok(_) => Error::transport("the server has ended the stream of changes".to_owned()),
+            Ok(_) => Error::transport("the server has ended the stream".to_owned()),
             Err(error) => error,
         },
         Some(RequestReply::Refused(why)) => why.into(),
@@ -285,16 +325,39 @@ fn refused(reply: Option<RequestReply>) -> Error {
     }
 }
 
-/// Returns whether a server refuses to be listened to, however often it is asked.
-fn is_final(why: &Error) -> bool {
+/// Returns whether a server refuses a stream, however often it is asked; `more` are the codes by which streams of this kind are
+/// refused besides those of JSON-RPC.
+pub(super) fn is_final(why: &Error, more: &[i64]) -> bool {
+    let codes = [
+        ErrorObject::METHOD_NOT_FOUND,
+        ErrorObject::INVALID_PARAMS,
+        ErrorObject::INVALID_REQUEST,
+    ];
     match why {
-        Error::Rpc(error) => [
-            ErrorObject::METHOD_NOT_FOUND,
-            ErrorObject::INVALID_PARAMS,
-            ErrorObject::INVALID_REQUEST,
-        ]
-        .iter()
-        .any(|code| error.code.as_i64() == Some(*code)),
+        Error::Rpc(error) => {
+            (codes.iter().chain(more)).any(|code| error.code.as_i64() == Some(*code))
+        }
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_grow_until_a_stream_stays_open_for_longer_than_the_next_one() {
+        let mut pauses = ReopenPauses::default();
+        let mut all = Vec::new();
+        for _ in 0..9 {
+            all.push(pauses.pause().as_millis());
+            pauses.end(Duration::ZERO);
+        }
+        assert_eq!(
+            all,
+            [250, 500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]
+        );
+        pauses.end(Duration::from_secs(31));
+        assert_eq!(pauses.pause(), ReopenPauses::FIRST);
     }
 }

@@ -144,7 +144,7 @@ pub async fn bind_unix(file: impl AsRef<Path>) -> io::Result<Listener> {
         let socket = UnixSocket::new_stream()?;
         socket.bind(path)?;
         let file = SocketFile::of(path)?;
-        // Nobody can connect before it listens.
+        // The socket takes no connection before it listens: its mode is set in time.
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
         Ok(Listener(ListenerSocket::File {
             listener: socket.listen(BACKLOG)?,

@@ -178,8 +178,8 @@ impl Reservation {
     }
 
     /// Gives back the room of a request that is suspended: it counts against its owner's share of those, and what is kept of it
-    /// against the share of their bytes. A request that was suspended before has been counted. Fails for a share, or all that
-    /// clients may take up, that is used up.
+    /// against the share of their bytes. A request that was suspended before has been counted. Returns a refusal if the
+    /// share of the owner, or that of all clients, is used up.
     pub(crate) fn suspend(&self) -> Result<(), Box<Refusal>> {
         let mut place = lock(&self.place);
         if place.is_some() {

@@ -275,7 +275,7 @@ async fn a_stream_goes_on_at_a_server_that_was_started_again_without_loss_or_rep
         assert_eq!(number(&mut stream).await, expected);
     }
     first.stop().await;
-    // Nobody listens when these happen.
+    // These happen while the server is down.
     log.add(3, 0);
     let second = Running::start(&log, port).await;
     for expected in 3..6 {

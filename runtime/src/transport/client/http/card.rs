@@ -241,7 +241,7 @@ impl Documents<'_> {
                     place = self.raw.place(to).ok_or_else(foreign)?;
                     continue;
                 }
-                // Nobody publishes it there.
+                // The server does not publish the document.
                 400..500 => return Ok(None),
                 status => return Err(Unused::Unread(format!("HTTP status {status}"))),
             }
