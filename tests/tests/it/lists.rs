@@ -49,7 +49,7 @@ const ON_PURPOSE: &[(&str, &str)] = &[
         "what clients of published revisions say in a header",
     ),
     (
-        "codegen/tests/it/drafts.rs",
+        "codegen/tests/it/drafts/mod.rs",
         "published schemas beside the checkout, with the methods that each is known to have",
     ),
     (
@@ -61,7 +61,7 @@ const ON_PURPOSE: &[(&str, &str)] = &[
         "types of published revisions beside each other in one program, as a user names them",
     ),
     (
-        "xtask/src/conformance.rs",
+        "xtask/src/conformance/mod.rs",
         "what the official suite has scenarios of in the version that is named beside it, which is a fact about that suite",
     ),
     (

@@ -48,17 +48,26 @@ type SiteFiles = SortedMap<String, Vec<u8>>;
 
 /// The templates of this module, by name.
 const TEMPLATES: [(&str, &str); 5] = [
-    ("frame.html", include_str!("../templates/frame.html.jinja")),
-    ("index.html", include_str!("../templates/index.html.jinja")),
+    (
+        "frame.html",
+        include_str!("../../templates/frame.html.jinja"),
+    ),
+    (
+        "index.html",
+        include_str!("../../templates/index.html.jinja"),
+    ),
     (
         "methods.html",
-        include_str!("../templates/methods.html.jinja"),
+        include_str!("../../templates/methods.html.jinja"),
     ),
-    ("rules.html", include_str!("../templates/rules.html.jinja")),
-    ("draft.xml", include_str!("../templates/draft.xml.jinja")),
+    (
+        "rules.html",
+        include_str!("../../templates/rules.html.jinja"),
+    ),
+    ("draft.xml", include_str!("../../templates/draft.xml.jinja")),
 ];
-const STYLE: &str = include_str!("../templates/site.css");
-const SCRIPT: &str = include_str!("../templates/site.js");
+const STYLE: &str = include_str!("../../templates/site.css");
+const SCRIPT: &str = include_str!("../../templates/site.js");
 
 /// The pages that all others link to, with their paths.
 const PAGES: [(&str, &str); 4] = [

@@ -142,7 +142,7 @@ pub fn with_dangling(
         Some(DIALECT) => Dialect::Draft2020,
         _ => {
             let expected = format!("\"{DIALECT}\" or \"http://json-schema.org/draft-07/schema#\"");
-            let help = "a new dialect needs a look at which keywords change their meaning: codegen/schema/src/spec/canonical.rs";
+            let help = "a new dialect needs a look at which keywords change their meaning: codegen/schema/src/spec/canonical/mod.rs";
             let found = stated.map_or_else(|| "nothing".to_owned(), shown);
             return Err(wrong("/$schema", &expected, &found, help));
         }

@@ -84,8 +84,8 @@ impl Generated {
 
 /// What each crate is licensed under, in full: a package holds what it needs.
 const LICENCES: [(&str, &str); 2] = [
-    ("LICENSE-APACHE", include_str!("../LICENSE-APACHE")),
-    ("LICENSE-MIT", include_str!("../LICENSE-MIT")),
+    ("LICENSE-APACHE", include_str!("../../LICENSE-APACHE")),
+    ("LICENSE-MIT", include_str!("../../LICENSE-MIT")),
 ];
 
 /// Makes everything that lies in [`GENERATED`]. The error has all that stands in the way, each once: what cannot be read or

@@ -19,10 +19,10 @@ use super::themes::themes;
 use crate::{ChangeKind, ChangeLevel, Diff, SchemaHistory};
 use mcp_revisions_schema::Error;
 
-const PAGE: &str = include_str!("../../templates/page.html.jinja");
-const MATRIX: &str = include_str!("../../templates/matrix.html.jinja");
-const STYLE: &str = include_str!("../../templates/style.css");
-const SCRIPT: &str = include_str!("../../templates/script.js");
+const PAGE: &str = include_str!("../../../templates/page.html.jinja");
+const MATRIX: &str = include_str!("../../../templates/matrix.html.jinja");
+const STYLE: &str = include_str!("../../../templates/style.css");
+const SCRIPT: &str = include_str!("../../../templates/script.js");
 
 /// The links that the page of a diff has to pages around it.
 #[derive(Debug, Default)]
