@@ -1,7 +1,7 @@
 //! `cargo xtask site`: a static site of all revisions, any two of them compared, and of the guides.
 //!
-//! Each page is whole in itself and loads nothing but the pictures of a guide. The files are a function of `spec/`, the guides and
-//! the days of the draft.
+//! Each page is self-contained, but for the pictures of a guide. The files are a function of `spec/`, the guides and the days of
+//! the draft.
 
 use std::path::{Path, PathBuf};
 
@@ -444,12 +444,12 @@ fn released(spec: &Spec) -> impl Iterator<Item = &Revision> {
         .filter(move |one| one.status == RevisionStage::Released && is_day(&one.id))
 }
 
-/// Returns the way from a file of the site up to its folder.
+/// Returns the relative path from a file of the site to its root.
 fn up(path: &str) -> String {
     "../".repeat(path.matches('/').count())
 }
 
-/// Returns the pages that all others link to, with their URLs from a file that is so far below.
+/// Returns the pages that all others link to, with their URLs behind the path to the root.
 fn linked(up: &str) -> Vec<(String, String)> {
     let pages = PAGES.iter();
     pages
@@ -457,7 +457,7 @@ fn linked(up: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Returns the name of the files of a pair, whose letters mean nothing in a URL.
+/// Returns the name of the files of a pair, without characters that have a meaning in a URL.
 fn file_name(diff: &Diff) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._-@".contains(letter);
     format!("{}..{}", diff.old, diff.new).replace(|letter| !is_plain(letter), "-")

@@ -1,4 +1,4 @@
-//! Members that a message has and its revision does not name, counted by the type that they stand in.
+//! Counts the members of messages that their revision does not name, by the type that they are in.
 
 use std::collections::BTreeMap;
 
@@ -16,19 +16,19 @@ use super::said::TranscriptMessage;
 use crate::embedded;
 use crate::revisions::{known_methods, result_type};
 
-/// The counts, and the models that say what is known: of each revision that is spoken, made when it first is.
+/// The counts, and a model of each revision that is spoken, built for its first message.
 #[derive(Debug)]
 pub(crate) struct Unknown {
     spec: Spec,
     rules: Rules,
     methods: MethodRules,
     models: BTreeMap<Revision, Option<Model>>,
-    /// `Type.member`, by how often it was there.
+    /// Number of occurrences of each unknown member, by `Type.member`.
     pub(crate) members: BTreeMap<String, usize>,
 }
 
 impl Unknown {
-    /// Reads the spec that the program carries. Fails for a spec that does not read.
+    /// Reads the embedded spec. Fails if it is not valid.
     pub(crate) fn new() -> anyhow::Result<Self> {
         let spec = embedded::spec()?;
         Ok(Self {
@@ -40,7 +40,7 @@ impl Unknown {
         })
     }
 
-    /// Counts what is not known of a message.
+    /// Counts the unknown members of a message.
     pub(crate) fn look(&mut self, said: &TranscriptMessage) {
         let Ok(Value::Object(message)) = serde_json::from_str(&said.text) else {
             return;
@@ -104,7 +104,7 @@ impl UnknownWalk<'_> {
         }
     }
 
-    /// As deep as the text is nested, which its reader limits.
+    /// Recurses as deep as the text is nested, which serde_json limits.
     fn named(&mut self, name: &str, value: &Value) {
         let model = self.model;
         match model.get(name).map(|def| &def.shape) {
@@ -140,7 +140,7 @@ impl UnknownWalk<'_> {
     }
 }
 
-/// Returns the variant that a plan comes to.
+/// Returns the index of the variant that a plan chooses.
 fn take(plan: &UnionPlan, value: &Value) -> Option<usize> {
     match plan {
         UnionPlan::Take(at) => Some(*at),
