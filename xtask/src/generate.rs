@@ -7,7 +7,7 @@ use anyhow::Context;
 use clap::Args;
 use mcp_codegen::emit::CrateFiles;
 use mcp_codegen::files::FileSet;
-use mcp_codegen::generate::{self, Alone, Crate, Generated, WireSource};
+use mcp_codegen::generate::{self, Alone, Crate, Generated};
 use mcp_codegen::surface;
 use mcp_revisions_schema::sorted::SortedMap;
 use mcp_revisions_schema::{Decision, Spec};
@@ -33,9 +33,6 @@ pub(crate) struct Arguments {
     /// Name of that crate [default: the name of its folder]
     #[arg(long, requires = "schema")]
     name: Option<String>,
-    /// Path or version of mcp-wire in the manifest of that crate [default: the path to that of this checkout]
-    #[arg(long, value_name = "PATH|VERSION", requires = "schema")]
-    wire: Option<String>,
     /// Fail with the open questions, instead of taking safe answers
     #[arg(long)]
     strict: bool,
@@ -52,8 +49,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
     let dir = arguments.spec.map_or_else(spec_dir, Ok)?;
     let (strict, spec) = (arguments.strict, Spec::read(&dir)?);
     if let (Some(schema), Some(out)) = (arguments.schema, arguments.out) {
-        let named = (arguments.name, arguments.wire);
-        return alone(&spec, &schema, &out, named, strict, start);
+        return alone(&spec, &schema, &out, arguments.name, strict, start);
     }
     let mut generated = generate::generate(&spec)?;
     if !arguments.check && !arguments.change_released {
@@ -155,7 +151,7 @@ fn alone(
     spec: &Spec,
     schema: &Path,
     out: &Path,
-    (name, wire): (Option<String>, Option<String>),
+    name: Option<String>,
     strict: bool,
     start: Instant,
 ) -> anyhow::Result<CommandOutcome> {
@@ -166,20 +162,14 @@ fn alone(
         .ok()
         .with_context(|| format!("{} is not UTF-8", schema.display()))?;
     let package = name.map_or_else(|| folder_name(out), Ok)?;
-    let source = wire.map_or_else(|| relative(out, &root()?.join("runtime/wire")), Ok)?;
-    let is_version =
-        source.starts_with(|first: char| first.is_ascii_digit() || "=^~<>*".contains(first));
+    let wire = relative(out, &root()?.join("runtime/wire"))?;
     let one = generate::alone(
         spec,
         &Alone {
             text: &text,
             file: &schema.display().to_string(),
             package: &package,
-            wire: if is_version {
-                WireSource::Version(&source)
-            } else {
-                WireSource::Path(&source)
-            },
+            wire: &wire,
             sha256: &sha256,
         },
     )?;

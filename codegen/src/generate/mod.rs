@@ -11,7 +11,7 @@ use mcp_revisions_schema::sorted::SortedSet;
 use mcp_revisions_schema::spec::Spec;
 use mcp_revisions_schema::{Error, Models};
 
-pub use alone::{Alone, WireSource, alone};
+pub use alone::{Alone, alone};
 pub use crates::{registry_crate, revision_crate, sections, shims_crate, type_crates};
 
 /// The folder of the generated crates, below the root of the workspace.
