@@ -71,7 +71,7 @@ pub(super) async fn look(
     })
 }
 
-/// Returns what is wrong with a certificate, in words.
+/// Describes the fault of a certificate.
 fn fault(error: &Error) -> String {
     let date = |time: &UnixTime| date(time.as_secs());
     match error {
