@@ -21,9 +21,6 @@ pub(crate) struct Arguments {
     /// Write nothing; fail if a file on disk differs
     #[arg(long, conflicts_with = "schema")]
     check: bool,
-    /// Generate only this revision; repeatable
-    #[arg(long, value_name = "ID", conflicts_with = "schema")]
-    revision: Vec<String>,
     /// Generate one crate from a schema.json in upstream form
     #[arg(long, value_name = "FILE", requires = "out")]
     schema: Option<PathBuf>,
@@ -39,19 +36,16 @@ pub(crate) struct Arguments {
     /// Write changes of public items of released revisions, too [default: refuse them]
     #[arg(long, conflicts_with_all = ["check", "schema"])]
     change_released: bool,
-    /// Spec directory [default: spec/ of this workspace]
-    #[arg(long, value_name = "DIR")]
-    spec: Option<PathBuf>,
 }
 
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
     let start = Instant::now();
-    let dir = arguments.spec.map_or_else(spec_dir, Ok)?;
+    let dir = spec_dir()?;
     let (strict, spec) = (arguments.strict, Spec::read(&dir)?);
     if let (Some(schema), Some(out)) = (arguments.schema, arguments.out) {
         return alone(&spec, &schema, &out, arguments.name, strict, start);
     }
-    let mut generated = generate::generate(&spec)?;
+    let generated = generate::generate(&spec)?;
     if !arguments.check && !arguments.change_released {
         let root = root()?;
         let stands = surface::packages(&spec)
@@ -62,9 +56,6 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
             })
             .collect::<Result<SortedMap<_, _>, mcp_revisions_schema::Error>>()?;
         surface::check(&spec, &stands, &generated)?;
-    }
-    if !arguments.revision.is_empty() {
-        generated = generated.only(&arguments.revision)?;
     }
     let Generated {
         mut files,

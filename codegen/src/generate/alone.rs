@@ -148,7 +148,6 @@ pub fn alone(spec: &Spec, alone: &Alone<'_>) -> Result<Crate, Error> {
     Ok(Crate {
         files: crate_files(&model, &pieces, &SortedSet::new(), &docs, &facts)?,
         package: facts.package,
-        revision: None,
         types: model.types.len(),
         methods: model.methods.len(),
         reexports: None,

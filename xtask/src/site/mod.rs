@@ -38,9 +38,6 @@ pub(crate) struct Arguments {
     /// Folder of the draft's schemas by day, for the feed: YYYY-MM-DD-anything.json
     #[arg(long, value_name = "DIR")]
     days: Option<PathBuf>,
-    /// Spec directory [default: spec/ of this workspace]
-    #[arg(long, value_name = "DIR")]
-    spec: Option<PathBuf>,
 }
 
 /// The files of the site, by their paths in its folder.
@@ -80,8 +77,7 @@ const FEED: &str = "draft.atom";
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     let out = &arguments.out;
-    let dir = arguments.spec.clone();
-    let spec = Spec::read(&dir.map_or_else(workspace::spec_dir, Ok)?)?;
+    let spec = Spec::read(&workspace::spec_dir()?)?;
     let docs = match &arguments.docs {
         Some(dir) => dir.clone(),
         None => workspace::root()?.join("docs"),
