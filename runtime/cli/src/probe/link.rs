@@ -126,7 +126,7 @@ impl ServerReply {
     }
 
     /// Stores a text of the server, and returns whether it is the response to the request of this id. The only message of a body
-    /// is the response whatever its id is: a check looks at the id.
+    /// is the response with any id: a check compares the id.
     fn take(&mut self, text: String, id: Option<i64>, is_only: bool) -> bool {
         let Ok(message) = peek(text.as_bytes()) else {
             self.body.push_str(&text);

@@ -425,7 +425,7 @@ const READ_AGAIN: Duration = Duration::from_millis(10);
 
 impl ServiceShared {
     /// Sends the events that followed one on its stream. Returns whether the stream ends with its exchange, rather than with the
-    /// session; `None` if the events are not stored. The stream of the session continues in any case, and its client is told that
+    /// session; `None` if the events are not stored. The stream of the session continues in any case, and notifies its client that
     /// everything it listens to may have changed.
     async fn resume(
         &self,
