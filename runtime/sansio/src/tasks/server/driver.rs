@@ -187,7 +187,7 @@ pub fn answer_with_task(connection: &mut Connection<Server>, call: Token, task: 
 
 /// Notifies the client of a session of a task, if its revision has a notification for that.
 pub fn notify_of_task(connection: &mut Connection<Server>, members: &Map<Json>) {
-    let can = |session: &crate::server::requests::Opened| {
+    let can = |session: &crate::server::requests::OpenSession| {
         session.is_initialized && Form::of(session.revision) == Some(Form::Core)
     };
     if connection.state.session.as_deref().is_some_and(can) {
