@@ -222,7 +222,7 @@ impl Connection<Server> {
     }
 
     /// Tells the application of a message that is not answered.
-    pub(crate) fn told(&mut self, event: Event) -> MessageReply {
+    pub(crate) fn tell_accepted(&mut self, event: Event) -> MessageReply {
         self.tell(event);
         MessageReply::Empty(202)
     }

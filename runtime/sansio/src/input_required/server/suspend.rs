@@ -9,7 +9,7 @@ use mcp_revisions_core::{Context, Loss, RequiresState, Revision, methods, values
 use mcp_wire::{ErrorObject, Json, JsonObject, Map, envelope::write::response};
 
 use super::seal::{Bound, IssuedState, StateFault};
-use super::{EmbeddedQuestion, allowed, known, write};
+use super::{EmbeddedQuestion, allowed, question_method, write};
 use crate::errors;
 use crate::input_required::{accepts, pages};
 use crate::json::with_members;
@@ -68,7 +68,7 @@ impl Connection<Server> {
         let limits = self.role.limits;
         let asked_too_often = || errors::asked_too_often(limits.max_input_rounds).error;
         let asks_back = (self.role.translator).may_ask_back(about.revision, about.method);
-        let (Some(method), true) = (known(method), asks_back) else {
+        let (Some(method), true) = (question_method(method), asks_back) else {
             let why = "a client of a per-request revision can be asked while it calls a tool, reads a resource or gets a prompt";
             return Err(errors::internal(why).error);
         };
@@ -272,7 +272,7 @@ impl Connection<Server> {
 impl Server {
     /// Returns the result that asks for what an error asks for.
     fn elicitation(&self, about: &About, error: &ErrorObject, now: Duration) -> Option<Json> {
-        let method = known(methods::ELICITATION_CREATE)?;
+        let method = question_method(methods::ELICITATION_CREATE)?;
         let question = |(index, params): (usize, Json)| {
             Some(EmbeddedQuestion {
                 name: format!("q{index}"),
