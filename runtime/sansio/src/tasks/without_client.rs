@@ -1,5 +1,5 @@
-//! A client that takes no tasks: none of its calls becomes one, and no server is asked for one. Each function does what its namesake in
-//! `client` does while no call is a task.
+//! A client without tasks, for builds without the feature. Each function does what its namesake in `client` does while no call is a
+//! task.
 
 use std::time::Duration;
 
