@@ -22,6 +22,8 @@ use crate::transport::queue::{QueueReceiver, QueueSender, Queued, queue};
 use crate::transport::spawn::spawn;
 use mcp_revisions_sansio::client::{Ignored, OutgoingRequest};
 
+pub use mcp_revisions_sansio::webhooks::{Delivery, InvalidDelivery, WebhookSecret};
+
 /// Maximum number of bytes of events that wait to be taken, before the server has to wait.
 const ROOM: usize = 1 << 18;
 /// The codes by which a server refuses a subscription, however often it is asked.
