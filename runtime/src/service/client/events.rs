@@ -127,9 +127,11 @@ impl Client {
         self.connect().await?;
         let extensions = self.capabilities().and_then(|it| it.extensions);
         if !extensions.is_some_and(|all| all.contains_key(ext::IDENTIFIER)) {
-            return Err(Error::MethodNotFound(
-                ext::ListEventsRequest::METHOD.to_owned(),
-            ));
+            let why = format!(
+                "the server does not declare the extension `{}`, which only servers of the per-request lifecycle have",
+                ext::IDENTIFIER
+            );
+            return Err(Error::application(ErrorObject::METHOD_NOT_FOUND, why));
         }
         let (mut all, mut cursors) = (Vec::new(), Cursors::default());
         let mut params = mcp::PaginatedRequestParams::new();

@@ -348,6 +348,18 @@ async fn events_are_offered_to_peers_of_their_lifecycle_only_and_refused_by_thei
                 .filter(|it| **it == rule)
                 .count();
             assert_eq!(count, 1, "{revision}");
+            let builder = Server::new(&info).with_revisions(RevisionSet::from_iter([revision]));
+            let server = Router::new().build_with(builder).unwrap();
+            let client = server.client(Client::builder(&info).with_custom_methods());
+            let listed = client.list_all_events().await.unwrap_err();
+            let poll = ext::PollEventsRequestParams::new(ORDERS);
+            let polled = client.poll_events(poll).await.unwrap_err();
+            for error in [listed.to_string(), polled.to_string()] {
+                assert!(
+                    error.contains("the extension `io.modelcontextprotocol/events`, which"),
+                    "{error}"
+                );
+            }
             continue;
         }
         let client = server.client(Client::builder(&info).with_custom_methods());
