@@ -390,14 +390,10 @@ pub fn check_answered(route: &Route, method: &str) -> Result<(), ConversionError
     match kinds.first() {
         _ if kinds.contains(&MethodKind::Request) => Ok(()),
         _ if route.extension_result(method).is_some() => Ok(()),
-        None => Err(ConversionError::Unknown(
-            match route.lacking_extension(method) {
-                Some((identifier, title)) => format!(
-                    "`{method}` is of the extension `{identifier}`, which peers of {title} do not have"
-                ),
-                None => format!("no method `{method}` in {}", route.title(route.from)),
-            },
-        )),
+        None => Err(ConversionError::Unknown(format!(
+            "no method `{method}` in {}",
+            route.title(route.from)
+        ))),
         Some(MethodKind::Input) => Err(embedded(route.beginning(), method).into()),
         Some(_) => Err(ConversionError::Unknown(format!(
             "`{method}` is a notification, and nothing answers it"

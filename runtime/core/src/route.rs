@@ -204,19 +204,6 @@ impl Route {
         self.type_named(self.from, name).map(|ty| ty.name)
     }
 
-    /// Returns the identifier of the extension that a method is of, and the name of the end whose lifecycle does not have it.
-    pub(crate) fn lacking_extension(&self, method: &str) -> Option<(&'static str, String)> {
-        self.ends.iter().find_map(|end| {
-            let Protocol::Revision(revision) = end else {
-                return None;
-            };
-            let of_others = Extension::ALL.iter().filter(|one| !one.is_for(*revision));
-            let mut found =
-                of_others.filter(|one| one.methods.iter().any(|row| row.name == method));
-            found.next().map(|one| (one.identifier, end.title()))
-        })
-    }
-
     /// Returns the name at another place of a method of the first one.
     pub(crate) fn method_name<'m>(&self, method: &'m str, sender: Direction, at: usize) -> &'m str {
         self.tables.method_name(method, Some(sender), self.from, at)

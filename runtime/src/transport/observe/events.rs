@@ -29,9 +29,9 @@ pub(super) fn message_dropped(method: &str) {
 
 /// Reports each message that a webhook does not get: it was sent several times before.
 pub(super) fn delivery_dropped(subscription: &str, message: &str, why: &str) {
-    let message = shortened(message);
+    let id = shortened(message);
     let what = "a message to a webhook was given up";
-    tracing::warn!(subscription, message, why, "{what}");
+    tracing::warn!(subscription, id, why, "{what}");
 }
 
 /// Reports a dropped message as often as refused requests are reported.

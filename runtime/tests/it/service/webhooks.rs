@@ -20,8 +20,10 @@ use mcp_revisions::service::{Client, Router};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use tower::ServiceExt as _;
+use tracing_subscriber::layer::SubscriberExt as _;
 
 use crate::service::events::{Log, ORDERS, code, events};
+use crate::service::trace::Lines;
 
 const URL: &str = "https://hooks.example.com/ada";
 
@@ -140,6 +142,9 @@ async fn deliveries_are_signed_in_order_repeated_with_growing_pauses_and_given_u
         Hook::default(),
         WebhookSecret::random().unwrap(),
     );
+    let lines = Lines::new("a message to a webhook was given up", "id");
+    let subscriber = tracing_subscriber::registry().with(lines.clone());
+    let _guard = tracing::subscriber::set_default(subscriber);
     let [client] = clients(&log, hook.webhooks(), [Some("ada")]);
     let listed = client.list_all_events().await.unwrap();
     assert!(listed[0].delivery.contains(&ext::DeliveryMode::Webhook));
@@ -190,6 +195,7 @@ async fn deliveries_are_signed_in_order_repeated_with_growing_pauses_and_given_u
     let renewed = client.subscribe_events(mine()).await.unwrap();
     assert_eq!(position(&renewed), Some("6"));
     assert_eq!(renewed.delivery_status.unwrap().last_error, Some(None));
+    assert_eq!(*lines.values.lock().unwrap(), [id(3), id(4)]);
     // A gap is told, and so is the end.
     log.forgotten.store(7, std::sync::atomic::Ordering::Relaxed);
     log.add(2, 0);

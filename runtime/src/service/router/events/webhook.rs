@@ -305,7 +305,7 @@ impl Webhooks {
                 Some("") => !host
                     .trim_end_matches(|it: char| it.is_ascii_digit())
                     .ends_with(':'),
-                Some(domain) => host.len() >= domain.len() && host.ends_with(domain),
+                Some(domain) => host.len() > domain.len() && host.ends_with(domain),
                 None => host == allowed,
             });
         is_allowed

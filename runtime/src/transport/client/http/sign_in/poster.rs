@@ -48,7 +48,7 @@ impl Poster {
         if !Trust::HAS_TLS {
             return Err(Error::transport("https needs the feature `client-tls`"));
         }
-        let rule = address_rule(true, allows_private);
+        let rule = address_rule(allows_private, allows_private);
         let connector = direct_connector(&Trust::from_env()?, rule);
         Ok(Self {
             client: Client::builder(TokioExecutor::new()).build(connector),
