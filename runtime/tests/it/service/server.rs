@@ -1,7 +1,7 @@
 //! Handlers of the generated traits, of one revision, behind any transport.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mcp_revisions::service::{Error, RequestContext, Server};
 use mcp_revisions::{

@@ -304,8 +304,11 @@ async fn webhooks_are_refused_before_anything_is_sent_to_them() {
         .await
         .unwrap_err();
     assert_eq!(code(&why), Some(CALLBACK_ENDPOINT));
+    // The host is left alone for a while, and nothing is delivered.
+    let other = || subscribe("https://hooks.example.com/eve", text);
+    assert_eq!(refused(&ada, other()).await, RESOURCE_EXHAUSTED);
     log.add(1, 0);
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    tokio::time::sleep(Duration::from_secs(10)).await;
     assert_eq!(hook.posts(Instant::now(), &[&secret]).len(), 1);
     hook.0.lock().unwrap().is_deaf = false;
     // A URL is verified once, for all that a principal has there, of which there is a limit.

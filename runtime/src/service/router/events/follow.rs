@@ -1,4 +1,4 @@
-//! A subscription that is followed: its event type is asked again and again, and its subscriber is told what happened.
+//! A subscription that is followed: its event type is asked again and again, and its subscriber gets what happened.
 
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ pub(super) trait Subscriber {
     async fn end(&mut self, error: ErrorObject) -> Result<(), Error>;
 }
 
-/// A subscription, with what happened since its position as far as that was not told yet.
+/// A subscription, with what happened since its position.
 pub(super) struct Subscription {
     poll: ext::PollEventsRequestParams,
     pub(super) position: String,

@@ -8,7 +8,7 @@ use crate::transport::client::servers::{PostFailure, Poster};
 
 impl Webhooks {
     /// Creates webhooks at these hosts, which are named as in [`new`](Self::new). Requests go directly to the address that was
-    /// checked, without a proxy, and end after 10 seconds; no redirect is followed. Trusted are the certificates in the file that
+    /// checked, without a proxy; no redirect is followed. Trusted are the certificates in the file that
     /// `SSL_CERT_FILE` names, besides those of web browsers. Features `client-auth` and `client-tls`.
     ///
     /// # Errors
@@ -24,7 +24,6 @@ impl Webhooks {
                 let sent = poster.post(&post.url, post.headers, post.body).await;
                 let (status, body) = sent.map_err(|failure| match failure {
                     PostFailure::NoConnection => WebhookFailure::ConnectionRefused,
-                    PostFailure::Timeout => WebhookFailure::Timeout,
                     PostFailure::Tls => WebhookFailure::TlsError,
                 })?;
                 Ok(WebhookReply { status, body })

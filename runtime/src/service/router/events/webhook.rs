@@ -29,6 +29,10 @@ use crate::transport::spawn::{Boxed, boxed, later, spawn};
 const ATTEMPTS: u32 = 5;
 /// The pause behind the first attempt; each that follows is four times as long.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
+/// Maximum time of a request.
+const REQUEST_TIME: Duration = Duration::from_secs(10);
+/// Time in which a principal cannot have a host asked again that has not repeated a challenge.
+const RETRY_TIME: Duration = Duration::from_secs(10);
 /// Maximum size of a delivery.
 const DELIVERY_BYTES: usize = 256 << 10;
 /// Maximum size of the params of a subscription, which are kept.
@@ -94,6 +98,8 @@ pub struct Webhooks {
     most: usize,
     sender: Arc<Sender>,
     open: Mutex<HashMap<String, OpenWebhook>>,
+    /// The principals and hosts of challenges that were not repeated lately.
+    refused: Mutex<HashMap<(String, String), Instant>>,
 }
 
 /// Sends requests to webhooks.
@@ -139,7 +145,7 @@ struct WebhookStatus {
 impl Webhooks {
     /// Creates webhooks at these hosts, which `post` sends requests to. A host is `hooks.example.com` with port 443,
     /// `hooks.example.com:8443`, `*.example.com` for all below it, or `*` for every host. `post` has to check the address that a name
-    /// resolves to, and must not follow redirects: `over_http` does both.
+    /// resolves to, has 10 seconds, and must not follow redirects: `over_http` does both.
     pub fn new<H: Into<String>, A>(
         hosts: impl IntoIterator<Item = H>,
         post: impl Fn(WebhookPost) -> A + Send + Sync + 'static,
@@ -159,6 +165,7 @@ impl Webhooks {
                 permits: Semaphore::new(REQUESTS),
             }),
             open: Mutex::default(),
+            refused: Mutex::default(),
         }
     }
 
@@ -183,7 +190,7 @@ impl Webhooks {
     ) -> Result<ext::SubscribeEventsResult, Error> {
         let principal = principal(cx)?;
         let url = params.delivery.url;
-        self.check_url(&url)?;
+        let host = self.check_url(&url)?;
         let secret = WebhookSecret::from_text(&params.delivery.secret).ok_or_else(|| {
             let why = "`delivery.secret`: expected `whsec_` and 24 to 64 bytes in base64";
             Error::InvalidParams(why.to_owned())
@@ -227,7 +234,8 @@ impl Webhooks {
             url: url.clone(),
         };
         if !is_verified {
-            self.sender.verify(&webhook, &secret).await?;
+            self.verify((principal.clone(), host), &webhook, &secret)
+                .await?;
         }
         let mut open = lock(&self.open);
         self.has_room(&mut open, &principal, &url)?;
@@ -282,8 +290,35 @@ impl Webhooks {
         }
     }
 
-    /// Checks that a URL is one of `https` at an allowed host.
-    fn check_url(&self, url: &str) -> Result<(), Error> {
+    /// Asks a webhook whether it wants deliveries, unless its host did not for the principal a moment ago.
+    async fn verify(
+        &self,
+        place: (String, String),
+        webhook: &WebhookTarget,
+        secret: &WebhookSecret,
+    ) -> Result<(), Error> {
+        let is_refused = {
+            let mut refused = lock(&self.refused);
+            refused.retain(|_, at| at.elapsed() < RETRY_TIME);
+            refused.contains_key(&place) || refused.len() >= self.most
+        };
+        if is_refused {
+            let why = "the host has not repeated a challenge: subscribe again in 10 seconds";
+            return Err(with_data(
+                RESOURCE_EXHAUSTED,
+                why,
+                [("limit", "verifications")],
+            ));
+        }
+        let verified = self.sender.verify(webhook, secret).await;
+        if verified.is_err() {
+            lock(&self.refused).insert(place, Instant::now());
+        }
+        verified
+    }
+
+    /// Checks that a URL is one of `https` at an allowed host, and returns the host.
+    fn check_url(&self, url: &str) -> Result<String, Error> {
         let invalid = |why: &str| Error::InvalidParams(format!("`delivery.url`: {why}"));
         let rest = url
             .strip_prefix("https://")
@@ -309,7 +344,7 @@ impl Webhooks {
                 None => host == allowed,
             });
         is_allowed
-            .then_some(())
+            .then(|| host.to_owned())
             .ok_or_else(|| invalid("this server does not deliver to the host"))
     }
 
@@ -372,7 +407,7 @@ impl Sender {
         let time = u64::try_from(now_ms() / 1000).unwrap_or_default();
         let sign = |secret: &WebhookSecret| secret.sign(message, time, body.as_bytes());
         let signatures: Vec<String> = secrets.iter().map(sign).collect();
-        (self.post)(WebhookPost {
+        let sent = (self.post)(WebhookPost {
             url: webhook.url.clone(),
             headers: vec![
                 ("content-type", "application/json".to_owned()),
@@ -382,8 +417,9 @@ impl Sender {
                 ("x-mcp-subscription-id", webhook.id.clone()),
             ],
             body: body.to_owned(),
-        })
-        .await
+        });
+        let sent = tokio::time::timeout(REQUEST_TIME, sent).await;
+        sent.unwrap_or(Err(WebhookFailure::Timeout))
     }
 
     /// Asks a webhook whether it wants deliveries.

@@ -2,7 +2,6 @@
 
 use std::error::Error as _;
 use std::io;
-use std::time::Duration;
 
 use ::http::Request;
 use ::http::header::USER_AGENT;
@@ -17,8 +16,6 @@ use super::super::tls::Trust;
 use super::drive::address_rule;
 use crate::service::Error;
 
-/// Maximum time of a request.
-const TIME: Duration = Duration::from_secs(10);
 /// Maximum size of the body of a response; of a longer one nothing is read.
 const REPLY_BYTES: usize = 4 << 10;
 
@@ -32,8 +29,6 @@ pub(crate) struct Poster {
 pub(crate) enum PostFailure {
     /// There is no connection: the address is not allowed, or does not answer.
     NoConnection,
-    /// The response did not arrive within 10 seconds.
-    Timeout,
     /// The certificate is not trusted, or the peer does not speak TLS.
     Tls,
 }
@@ -57,16 +52,6 @@ impl Poster {
 
     /// Sends a request, and returns the status and the body of the response; a redirect is a response like others.
     pub(crate) async fn post(
-        &self,
-        url: &str,
-        headers: Vec<(&'static str, String)>,
-        body: String,
-    ) -> Result<(u16, Vec<u8>), PostFailure> {
-        let sent = tokio::time::timeout(TIME, self.once(url, headers, body)).await;
-        sent.unwrap_or(Err(PostFailure::Timeout))
-    }
-
-    async fn once(
         &self,
         url: &str,
         headers: Vec<(&'static str, String)>,
