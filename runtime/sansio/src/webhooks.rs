@@ -109,8 +109,8 @@ impl WebhookSecret {
         let mac = self.mac(id, timestamp, body);
         let is_own = |signature: &str| {
             let encoded = signature.strip_prefix(VERSION);
-            let tag = encoded.and_then(|it| BASE64_STANDARD.decode(it).ok());
-            let tag = tag.and_then(|it| <[u8; 32]>::try_from(it).ok());
+            let bytes = encoded.and_then(|it| BASE64_STANDARD.decode(it).ok());
+            let tag = bytes.and_then(|it| <[u8; 32]>::try_from(it).ok());
             tag.is_some_and(|tag| mac.clone().finalize_verify(&tag))
         };
         let is_signed = signature.split(' ').any(is_own);

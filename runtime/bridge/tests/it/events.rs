@@ -66,7 +66,7 @@ async fn clients_that_can_have_events_get_each_once_and_others_are_not_offered_a
             .retain(|rule| rule == "extension-of-other-lifecycle");
         if revision.lifecycle() == Lifecycle::Handshake {
             assert!(
-                matches!(&listed, Err(Error::Rpc(error)) if error.code == (-32601).into()),
+                matches!(&listed, Err(Error::Rpc(error)) if error.code.as_i64() == Some(-32601)),
                 "{revision}"
             );
             let params = Json::from(json!({ "name": "tick" }));

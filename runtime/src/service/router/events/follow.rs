@@ -38,7 +38,7 @@ pub(super) trait Subscriber {
 }
 
 /// A subscription, with what happened since its position.
-pub(super) struct Subscription {
+pub(super) struct FollowedSubscription {
     poll: ext::PollEventsRequestParams,
     pub(super) position: String,
     pub(super) batch: ext::PollEventsResult,
@@ -49,7 +49,7 @@ pub(super) struct Subscription {
     woken: watch::Receiver<()>,
 }
 
-impl Subscription {
+impl FollowedSubscription {
     /// Begins a subscription at the cursor of the params, or now.
     ///
     /// # Errors

@@ -230,9 +230,8 @@ fn with_data<const N: usize, D: Encode>(
     why: impl Into<String>,
     data: [(&str, D); N],
 ) -> Error {
-    let data = data.map(|(name, value)| (name, Json::of(&value)));
-    let data = Json::of(&Map::from_iter(data));
-    Error::Rpc(ErrorObject::new(code, why).with_data(data))
+    let members = Map::from_iter(data.map(|(name, value)| (name, Json::of(&value))));
+    Error::Rpc(ErrorObject::new(code, why).with_data(Json::of(&members)))
 }
 
 impl ext::ServerHandlers<RequestContext<Latest>> for EventHandlers {

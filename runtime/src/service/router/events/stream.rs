@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::EventSource;
-use super::follow::{Subscriber, Subscription};
+use super::follow::{FollowedSubscription, Subscriber};
 use crate::service::{Error, RequestContext};
 use crate::transport::spawn::later;
 
@@ -33,7 +33,7 @@ pub(super) async fn run(
     poll.cursor = params.cursor;
     poll.max_age_ms = params.max_age_ms;
     poll.meta = params.meta;
-    let subscription = Subscription::begin(source, poll, &cx).await?;
+    let subscription = FollowedSubscription::begin(source, poll, &cx).await?;
     let mut client = StreamClient {
         last_sent: Instant::now(),
         cx,

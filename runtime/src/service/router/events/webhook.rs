@@ -17,7 +17,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use super::follow::{Subscriber, Subscription};
+use super::follow::{FollowedSubscription, Subscriber};
 use super::stream::of_params;
 use super::{EventSource, now_ms, timestamp, with_data};
 use crate::service::{Error, RequestContext};
@@ -82,7 +82,7 @@ pub enum WebhookFailure {
     TlsError,
 }
 
-type Post =
+type PostFunction =
     dyn Fn(WebhookPost) -> Boxed<'static, Result<WebhookReply, WebhookFailure>> + Send + Sync;
 
 /// The webhooks of a server: which hosts may have them, and how they are reached.
@@ -96,15 +96,15 @@ pub struct Webhooks {
     hosts: Vec<String>,
     longest: Duration,
     most: usize,
-    sender: Arc<Sender>,
+    sender: Arc<WebhookSender>,
     open: Mutex<HashMap<String, OpenWebhook>>,
     /// The principals and hosts of challenges that were not repeated lately.
     refused: Mutex<HashMap<(String, String), Instant>>,
 }
 
 /// Sends requests to webhooks.
-struct Sender {
-    post: Box<Post>,
+struct WebhookSender {
+    post: Box<PostFunction>,
     permits: Semaphore,
 }
 
@@ -160,7 +160,7 @@ impl Webhooks {
             hosts: hosts.collect(),
             longest: TTL.1,
             most: 1000,
-            sender: Arc::new(Sender {
+            sender: Arc::new(WebhookSender {
                 post: Box::new(move |request| boxed(post(request))),
                 permits: Semaphore::new(REQUESTS),
             }),
@@ -200,8 +200,9 @@ impl Webhooks {
         }
         let id = id_of(&principal, &url, &params.name, params.arguments.as_ref());
         let wanted = params.ttl_ms.flatten().and_then(|ms| ms.as_u64());
-        let time = wanted.map_or(self.longest, Duration::from_millis);
-        let time = time.clamp(TTL.0, self.longest);
+        let time = wanted
+            .map_or(self.longest, Duration::from_millis)
+            .clamp(TTL.0, self.longest);
         let settings = WebhookSettings {
             secret: secret.clone(),
             old_secret: None,
@@ -226,7 +227,7 @@ impl Webhooks {
         poll.cursor = params.cursor;
         poll.max_age_ms = params.max_age_ms;
         poll.meta = params.meta;
-        let subscription = Subscription::begin(source, poll, cx).await?;
+        let subscription = FollowedSubscription::begin(source, poll, cx).await?;
         let is_gap = subscription.batch.truncated == Some(true);
         let position = subscription.position.clone();
         let webhook = WebhookTarget {
@@ -322,8 +323,8 @@ impl Webhooks {
         let invalid = |why: &str| Error::InvalidParams(format!("`delivery.url`: {why}"));
         let rest = url
             .strip_prefix("https://")
-            .filter(|_| url.bytes().all(|it| it.is_ascii_graphic()));
-        let rest = rest.ok_or_else(|| invalid("expected https:// and visible ASCII"))?;
+            .filter(|_| url.bytes().all(|it| it.is_ascii_graphic()))
+            .ok_or_else(|| invalid("expected https:// and visible ASCII"))?;
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
         let is_plain = |it: u8| it.is_ascii_alphanumeric() || b"-._:[]".contains(&it);
         if authority.is_empty() || !authority.bytes().all(is_plain) || rest.contains('#') {
@@ -331,8 +332,8 @@ impl Webhooks {
                 "expected a host, and neither a user nor a fragment",
             ));
         }
-        let host = authority.to_ascii_lowercase();
-        let host = host.strip_suffix(":443").unwrap_or(&host);
+        let named = authority.strip_suffix(":443").unwrap_or(authority);
+        let host = named.to_ascii_lowercase();
         let is_allowed = self
             .hosts
             .iter()
@@ -341,10 +342,10 @@ impl Webhooks {
                     .trim_end_matches(|it: char| it.is_ascii_digit())
                     .ends_with(':'),
                 Some(domain) => host.len() > domain.len() && host.ends_with(domain),
-                None => host == allowed,
+                None => host == *allowed,
             });
         is_allowed
-            .then(|| host.to_owned())
+            .then_some(host)
             .ok_or_else(|| invalid("this server does not deliver to the host"))
     }
 
@@ -393,7 +394,7 @@ struct WebhookTarget {
     url: String,
 }
 
-impl Sender {
+impl WebhookSender {
     /// Sends a message once, signed by these secrets as of now.
     async fn send(
         &self,
@@ -434,8 +435,8 @@ impl Sender {
         let sent = self.send(webhook, secrets, &message, body.text()).await;
         let reason = match sent {
             Ok(reply) => {
-                let answer = mcp_wire::from_slice::<Map<Json>>(&reply.body).unwrap_or_default();
-                let answer = answer.get("challenge").and_then(|it| it.as_str());
+                let members = mcp_wire::from_slice::<Map<Json>>(&reply.body).unwrap_or_default();
+                let answer = members.get("challenge").and_then(|it| it.as_str());
                 // The time of the comparison of digests tells nothing of the challenge.
                 let is_own = answer.is_some_and(|it| {
                     Hash::hash(it.as_bytes()) == Hash::hash(challenge.as_bytes())
@@ -455,7 +456,7 @@ impl Sender {
 /// The deliveries of a subscription.
 struct Deliveries {
     webhook: WebhookTarget,
-    sender: Arc<Sender>,
+    sender: Arc<WebhookSender>,
     settings: watch::Receiver<WebhookSettings>,
     status: Arc<Mutex<WebhookStatus>>,
 }
@@ -559,8 +560,8 @@ impl WebhookSettings {
             .old_secret
             .iter()
             .filter(|(_, until)| *until > Instant::now());
-        let old = old.map(|(secret, _)| secret.clone());
-        std::iter::once(self.secret.clone()).chain(old).collect()
+        let all = std::iter::once(&self.secret).chain(old.map(|(secret, _)| secret));
+        all.cloned().collect()
     }
 }
 

@@ -57,29 +57,38 @@ impl Poster {
         headers: Vec<(&'static str, String)>,
         body: String,
     ) -> Result<(u16, Vec<u8>), PostFailure> {
-        let mut request = Request::post(url).header(USER_AGENT, SENDER);
+        let mut builder = Request::post(url).header(USER_AGENT, SENDER);
         for (name, value) in headers {
-            request = request.header(name, value);
+            builder = builder.header(name, value);
         }
-        let request = request.body(Full::new(Bytes::from(body)));
-        let request = request.map_err(|_| PostFailure::NoConnection)?;
-        let response = self.client.request(request).await.map_err(|error| {
-            let mut source = error.source();
-            while let Some(error) = source {
-                let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
-                if kind == Some(io::ErrorKind::InvalidData) {
-                    return PostFailure::Tls;
-                }
-                source = error.source();
-            }
-            PostFailure::NoConnection
+        let request = builder
+            .body(Full::new(Bytes::from(body)))
+            .map_err(|_| PostFailure::NoConnection)?;
+        let sent = self.client.request(request).await;
+        let response = sent.map_err(|error| match error.source() {
+            Some(cause) if is_of_tls(cause) => PostFailure::Tls,
+            _ => PostFailure::NoConnection,
         })?;
         let status = response.status().as_u16();
-        let body = Limited::new(response.into_body(), REPLY_BYTES)
+        let reply = Limited::new(response.into_body(), REPLY_BYTES)
             .collect()
             .await;
-        let body = body.map(|body| body.to_bytes().to_vec());
-        Ok((status, body.unwrap_or_default()))
+        Ok((
+            status,
+            reply.map_or_else(|_| Vec::new(), |it| it.to_bytes().to_vec()),
+        ))
+    }
+}
+
+/// Returns whether an error is one of TLS, in one of the errors that it was wrapped in.
+fn is_of_tls(error: &(dyn std::error::Error + 'static)) -> bool {
+    let failure = error.downcast_ref::<io::Error>();
+    if failure.is_some_and(|it| it.kind() == io::ErrorKind::InvalidData) {
+        return true;
+    }
+    match failure.and_then(io::Error::get_ref) {
+        Some(inner) => is_of_tls(inner),
+        None => error.source().is_some_and(is_of_tls),
     }
 }
 
