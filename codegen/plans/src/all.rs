@@ -56,8 +56,8 @@ pub fn plan_pair(
     }
 }
 
-/// Plans the conversions between the methods for a feature of two ends, each a state of an extension, or a core: that before the
-/// first state, or the later one that took the feature back.
+/// Plans the conversions between the methods of a feature at two ends. Each end is a state of an extension, or a core: the one before
+/// the first state, or the later one that took the feature back.
 fn plan_extension(
     models: &Models<'_>,
     pair: &RevisionPair,
@@ -208,8 +208,8 @@ pub fn idle_rules(
     Ok(rules.unused())
 }
 
-/// Plans a pair. Unless it `may_be_open`, a change without a rule is an error. Rows about features that the newer revision has in
-/// its core again are proposed as such.
+/// Plans a pair. Unless it `may_be_open`, a change without a rule is an error. Proposes rows for the features that the newer
+/// revision has in its core again.
 fn planned(
     models: &Models<'_>,
     pair: &RevisionPair,

@@ -84,28 +84,6 @@ fn a_proposal_of_tomorrow_is_a_handshake() {
 }
 
 #[test]
-fn members_that_no_revision_names_are_told_wherever_they_stand() {
-    // In a result that is any other, in a value of a map, and in one of a map that goes by another name.
-    let talk = r#"
-> {"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"c","version":"1"}}}
-< {"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}
-> {"jsonrpc":"2.0","method":"notifications/initialized"}
-> {"jsonrpc":"2.0","id":2,"method":"ping"}
-< {"jsonrpc":"2.0","id":2,"result":{"odd":1}}
-< {"jsonrpc":"2.0","id":3,"method":"elicitation/create","params":{"message":"m","requestedSchema":{"type":"object","properties":{"a":{"type":"boolean","odd":1}}}}}
-> {"jsonrpc":"2.0","id":3,"result":{"action":"decline"}}"#;
-    let (text, code) = transcript(&[], talk.trim_start());
-    assert_eq!(code, 0, "{text}");
-    for member in ["AnyResult.odd", "BooleanSchema.odd"] {
-        let line = format!("unknown member     1 x {member}\n");
-        assert!(text.contains(&line), "{text}");
-    }
-    let answered = r#"> {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","inputResponses":{"a":{"action":"decline","odd":1}},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
-    let (text, _) = transcript(&[], answered);
-    assert!(text.contains("1 x ElicitResult.odd\n"), "{text}");
-}
-
-#[test]
 fn a_file_without_messages_is_of_no_revision() {
     let (text, code) = transcript(&[], "");
     let told = "0 messages, no revision\nno findings\n";

@@ -8,7 +8,7 @@ use mcp_revisions_core::{
 use mcp_wire::{MessageKind, RequestId, Unreadable};
 
 use super::Server;
-use super::incoming::{IncomingMessage, Looked, SeenText, Unlooked};
+use super::incoming::{IncomingMessage, Looked, Unlooked};
 use super::reply::{MessageReply, Outgoing};
 use crate::errors::{self, Refusal};
 use crate::unread;
@@ -47,10 +47,10 @@ impl Server {
             unread::look(bytes)
         };
         Looked(match message {
-            Ok(message) => Ok(SeenText {
-                negotiation: negotiate(&message, headers, served),
-                message,
-            }),
+            Ok(message) => {
+                let negotiation = negotiate(&message, headers, served);
+                Ok((message, negotiation))
+            }
             Err(why) => Err(Unlooked::new(why, bytes, limit)),
         })
     }
@@ -128,10 +128,7 @@ impl Connection<Server> {
         principal: Option<&str>,
         now: Duration,
     ) -> Option<Outgoing> {
-        let SeenText {
-            message,
-            negotiation,
-        } = match looked.0 {
+        let (message, negotiation) = match looked.0 {
             Ok(seen) => seen,
             Err(unlooked) => {
                 let refused = self.role.refuse_unlooked(&unlooked);

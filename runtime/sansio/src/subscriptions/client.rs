@@ -54,7 +54,7 @@ struct ListenStream {
 }
 
 impl ChangeStreams {
-    /// Returns when [`wake_changes`](Connection::wake_changes) has something to do.
+    /// Returns the time at which [`wake_changes`](Connection::wake_changes) has to be called.
     pub(crate) fn deadline(&self) -> Option<Duration> {
         self.again.into_iter().chain(self.waiting.deadline()).min()
     }

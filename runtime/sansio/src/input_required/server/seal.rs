@@ -183,7 +183,7 @@ impl Seal {
         self.keys.push(key);
     }
 
-    /// Says when the clock of the driver is at zero, since 1970.
+    /// Sets the time since 1970 at which the clock of the driver is zero.
     pub(crate) fn set_epoch(&mut self, epoch: Duration) {
         self.epoch = epoch;
     }

@@ -63,7 +63,7 @@ struct Poll {
 }
 
 impl Polls {
-    /// Returns when a task is looked at next.
+    /// Returns the time of the next request about a task.
     pub(crate) fn deadline(&self) -> Option<Duration> {
         self.open.values().filter_map(|poll| poll.at).min()
     }

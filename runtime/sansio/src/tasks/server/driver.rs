@@ -136,14 +136,14 @@ pub fn task_ids(connection: &Connection<Server>, stream: Token) -> Option<(Revis
     Some((pending.revision, pending.task_ids.clone()))
 }
 
-/// Agrees to tell of these tasks on a stream, before it is acknowledged.
+/// Adds these tasks to a stream, before it is acknowledged.
 pub fn agree_to_tasks(connection: &mut Connection<Server>, stream: Token, ids: Vec<String>) {
     if let Some(pending) = connection.state.get_mut(stream) {
         pending.task_ids = ids;
     }
 }
 
-/// Tells of a task on a stream; false if that is over.
+/// Sends a notification of a task on a stream. Returns false if the stream has ended.
 pub fn tell_of_task(connection: &mut Connection<Server>, stream: Token, task: &Map<Json>) -> bool {
     let Some(pending) = connection.state.get(stream) else {
         return false;
@@ -185,7 +185,7 @@ pub fn answer_with_task(connection: &mut Connection<Server>, call: Token, task: 
     waits
 }
 
-/// Tells the client of a session what its own revision has a notification for.
+/// Notifies the client of a session of a task, if its revision has a notification for that.
 pub fn notify_of_task(connection: &mut Connection<Server>, members: &Map<Json>) {
     let can = |session: &crate::server::requests::Opened| {
         session.is_initialized && Form::of(session.revision) == Some(Form::Core)
