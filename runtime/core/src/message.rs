@@ -177,7 +177,7 @@ fn convert_part(
     let (converted, losses) = convert_member(method, part, text, route, context)?;
     if part == Part::Params {
         let name = name_at(route, route.to, method, context);
-        return Ok((called(members, name, converted), losses));
+        return Ok((with_method(members, name, converted), losses));
     }
     members.insert(name, converted);
     Ok((Json::of(&members), losses))
@@ -235,7 +235,7 @@ fn convert_member(
 
 /// Returns the text of a request or a notification with another name and other params: what had none goes without, unless the
 /// conversion put something there.
-pub(crate) fn called(mut members: Extra, name: &str, params: Json) -> Json {
+pub(crate) fn with_method(mut members: Extra, name: &str, params: Json) -> Json {
     let had_none = members.get("params").is_none_or(Json::is_null);
     if had_none && params.text() == "{}" {
         members.remove("params")

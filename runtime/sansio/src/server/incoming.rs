@@ -10,10 +10,12 @@ use mcp_revisions_core::Negotiation;
 
 /// The result of one look at a text: the message, and the revision that it names.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Looked<'a>(pub(crate) Result<(Peeked<'a>, Result<Negotiation, Box<Refusal>>), Unlooked>);
+pub struct Looked<'a>(
+    pub(crate) Result<(Peeked<'a>, Result<Negotiation, Box<Refusal>>), RefusedText>,
+);
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Unlooked {
+pub(crate) struct RefusedText {
     pub(crate) why: Ignored,
     /// The request of the server that the text was to answer, and why it does not.
     pub(crate) instead: Option<(i64, String)>,
@@ -21,7 +23,7 @@ pub(crate) struct Unlooked {
     pub(crate) is_answer: bool,
 }
 
-impl Unlooked {
+impl RefusedText {
     pub(crate) fn new(why: Ignored, bytes: &[u8], limit: usize) -> Self {
         let reason = unread::why(&why, limit);
         let instead = unread::answered(bytes).zip(reason);

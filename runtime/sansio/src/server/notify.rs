@@ -231,7 +231,7 @@ impl Connection<Server> {
             MethodKind::Notification,
         ) else {
             if self.role.passes_as_is(name, Some(peer)) {
-                return self.told(Event::CustomNotification(CustomNotification {
+                return self.tell_accepted(Event::CustomNotification(CustomNotification {
                     method: name.to_owned(),
                     params: message.params.map(Raw::to_json).unwrap_or_else(no_params),
                     revision: peer,
@@ -248,14 +248,14 @@ impl Connection<Server> {
         let translator = &self.role.translator;
         let carried = translator.report(method, peer, None, carried);
         match carried {
-            Ok((params, losses)) => self.told(Event::Notification(Notification {
+            Ok((params, losses)) => self.tell_accepted(Event::Notification(Notification {
                 method,
                 params,
                 revision: peer,
                 about: None,
                 losses,
             })),
-            Err(stopped) => self.told(Event::stopped(&stopped, method)),
+            Err(stopped) => self.tell_accepted(Event::stopped(&stopped, method)),
         }
     }
 

@@ -8,7 +8,7 @@ use mcp_revisions_core::{
 use mcp_wire::{MessageKind, RequestId, Unreadable};
 
 use super::Server;
-use super::incoming::{IncomingMessage, Looked, Unlooked};
+use super::incoming::{IncomingMessage, Looked, RefusedText};
 use super::reply::{MessageReply, Outgoing};
 use crate::errors::{self, Refusal};
 use crate::unread;
@@ -51,12 +51,12 @@ impl Server {
                 let negotiation = negotiate(&message, headers, served);
                 Ok((message, negotiation))
             }
-            Err(why) => Err(Unlooked::new(why, bytes, limit)),
+            Err(why) => Err(RefusedText::new(why, bytes, limit)),
         })
     }
 
     /// Refuses a text that is not a message.
-    fn refuse_unlooked(&self, unlooked: &Unlooked) -> MessageReply {
+    fn refuse_unlooked(&self, unlooked: &RefusedText) -> MessageReply {
         let invalid = |why: &dyn std::fmt::Display| errors::invalid_request(&why.to_string());
         match &unlooked.why {
             _ if unlooked.is_answer => MessageReply::Empty(400),
@@ -222,7 +222,7 @@ impl Connection<Server> {
     }
 
     /// Tells the application of a message that is not answered.
-    pub(crate) fn told(&mut self, event: Event) -> MessageReply {
+    pub(crate) fn tell_accepted(&mut self, event: Event) -> MessageReply {
         self.tell(event);
         MessageReply::Empty(202)
     }
