@@ -1,11 +1,11 @@
 //! `mcp-rev transcript`: faults that were put into a talk are found, each at its line, and nothing else is.
 
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::Value;
 
 use crate::fed;
+use crate::mcp_rev;
 use crate::schemas::rows;
 
 /// Output and exit code.
@@ -202,10 +202,7 @@ fn a_stateless_talk_is_read_by_its_claims() {
 
 #[test]
 fn a_file_that_is_not_there_is_no_talk_without_faults() {
-    let output = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-        .args(["transcript", "no-such-file"])
-        .output()
-        .unwrap();
+    let output = mcp_rev("transcript no-such-file").output().unwrap();
     assert_eq!(output.status.code(), Some(3));
     assert!(output.stdout.is_empty() && !output.stderr.is_empty());
 }
@@ -220,7 +217,7 @@ fn a_message_that_its_sender_may_not_send_is_a_finding() {
         let (text, code) = transcript(&[], &format!("> {list}\n< {asks}\n"));
         assert_eq!(code, 1, "{text}");
         assert!(text.contains("stands in a result"), "{text}");
-        let checked = fed(&["check", "--revision", "2026-07-28", "-"], &asks);
+        let checked = fed("check --revision 2026-07-28 -".split(' '), &asks);
         assert_eq!(checked.code, 1, "{}", checked.out);
         assert!(
             checked.out.contains("stands in a result"),
@@ -228,7 +225,7 @@ fn a_message_that_its_sender_may_not_send_is_a_finding() {
             checked.out
         );
         let older = fed(
-            &["check", "--revision", "2025-11-25", "-"],
+            "check --revision 2025-11-25 -".split(' '),
             r#"{"jsonrpc":"2.0","id":6,"method":"roots/list"}"#,
         );
         assert_eq!(older.code, 0, "{}", older.out);
