@@ -21,7 +21,7 @@ use super::super::options::Http;
 use super::super::request::SENDER;
 use super::super::resolve::AddressRule;
 use super::super::url::{place, without_secrets};
-use super::callback::{Callback, Redirected};
+use super::callback::{BrowserRedirect, Callback};
 use super::error::SignInError;
 use mcp_revisions_sansio::driver::quotable;
 
@@ -119,7 +119,7 @@ impl FlowDriver {
         let server = settings.server.clone();
         let mut flow = Flow::new(settings, kept, cause, Entropy(random));
         let mut callback: Option<Callback> = None;
-        let mut browser: Option<Redirected> = None;
+        let mut browser: Option<BrowserRedirect> = None;
         let mut shown: Option<DevicePage> = None;
         let done = loop {
             match flow.step(now()) {
