@@ -245,6 +245,11 @@ pub struct Session {
 }
 
 impl Peer {
+    /// Returns the transport's facts about the sender.
+    pub(crate) fn facts(&self) -> &ExchangeFacts {
+        &self.facts
+    }
+
     /// Sends a notification about the call, such as its progress; over HTTP the answer then becomes a stream. One that the
     /// peer did not ask for, or does not have, is not sent; the fate says so.
     /// If the future is dropped, it may not be sent.
@@ -293,11 +298,11 @@ impl Peer {
     /// # Errors
     /// Returns the client's error, or an error if the client cannot get this request, did not respond in time, or is gone.
     pub async fn ask(&self, method: &str, params: Option<&Json>) -> Result<Json, ErrorObject> {
-        self.asked(method, params).await
+        self.ask_boxed(method, params).await
     }
 
     #[inline(never)]
-    fn asked<'p>(
+    fn ask_boxed<'p>(
         &'p self,
         method: &'p str,
         params: Option<&'p Json>,
@@ -396,11 +401,11 @@ impl Session {
     /// # Errors
     /// As [`Peer::ask`].
     pub async fn ask(&self, method: &str, params: Option<&Json>) -> Result<Json, ErrorObject> {
-        self.asked(method, params).await
+        self.ask_boxed(method, params).await
     }
 
     #[inline(never)]
-    fn asked<'p>(
+    fn ask_boxed<'p>(
         &'p self,
         method: &'p str,
         params: Option<&'p Json>,

@@ -38,6 +38,16 @@ pub(super) fn now() -> u64 {
     since.map_or(0, |since| since.as_secs())
 }
 
+/// Returns the rule of addresses that may be connected to.
+pub(super) fn address_rule(is_local: bool, allows_private: bool) -> AddressRule {
+    match (is_local, allows_private) {
+        (true, true) => |address: IpAddr| is_allowed_address(address, true, true),
+        (true, false) => |address: IpAddr| is_allowed_address(address, true, false),
+        (false, true) => |address: IpAddr| is_allowed_address(address, false, true),
+        (false, false) => |address: IpAddr| is_allowed_address(address, false, false),
+    }
+}
+
 /// The function that opens a person's page.
 pub(super) type Browser = Arc<dyn Fn(&str) + Send + Sync>;
 
@@ -76,14 +86,9 @@ pub(super) struct FlowDriver {
 impl FlowDriver {
     pub(super) fn new(http: &Http, browser: Browser, allows_private: bool) -> Self {
         let is_local = is_loopback_url(&http.url.to_string());
-        let rule: AddressRule = match (is_local, allows_private) {
-            (true, true) => |address: IpAddr| is_allowed_address(address, true, true),
-            (true, false) => |address: IpAddr| is_allowed_address(address, true, false),
-            (false, true) => |address: IpAddr| is_allowed_address(address, false, true),
-            (false, false) => |address: IpAddr| is_allowed_address(address, false, false),
-        };
         Self {
-            client: Client::builder(TokioExecutor::new()).build(connector(http, rule)),
+            client: Client::builder(TokioExecutor::new())
+                .build(connector(http, address_rule(is_local, allows_private))),
             browser,
             screen: None,
             open_page: None,
