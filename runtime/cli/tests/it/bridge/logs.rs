@@ -272,7 +272,8 @@ fn a_gap_in_a_loss_log_is_a_line_of_it() {
     let first = thread::spawn(move || std::fs::File::open(opened).unwrap());
     calls(&mut talk, 1);
     drop(first.join().unwrap());
-    calls(&mut talk, 2);
+    // The lines are written by a thread of their own, which may be late by some.
+    calls(&mut talk, 20);
     let second = thread::spawn(move || {
         let mut pipe = std::fs::File::open(losses).unwrap();
         let mut told = String::new();
