@@ -1,5 +1,6 @@
 //! Puts recorded losses back into a value that went there and back.
 
+use mcp_convert::Rule;
 use mcp_revisions_core::{Change, Loss};
 use mcp_wire::pointer::unescaped;
 
@@ -55,6 +56,10 @@ fn put_one(whole: &mut Value, loss: &Loss) -> Result<(), String> {
                 (Change::Removed, None, Some(lost)) => {
                     members.push((last.clone(), lost));
                     members.sort_by(|a, b| a.0.cmp(&b.0));
+                }
+                // The last one of two members of one name counts, so that the first one is the mistake.
+                (Change::Removed, Some(at), Some(lost)) if loss.rule() == Rule::INVALID.id() => {
+                    members.insert(at, (last.clone(), lost));
                 }
                 // What was removed may have been filled in again: from the session, or by a default.
                 (Change::Removed | Change::Replaced, Some(at), Some(lost)) => {

@@ -4,7 +4,7 @@ mod parts;
 
 use std::sync::Arc;
 
-use mcp_wire::mend::{Mend, MendKind};
+use mcp_wire::mend::{Mend, MendKind, mend};
 use mcp_wire::{Decode, Encode, ErrorObject, Extra, Json, JsonObject};
 
 use crate::adapter::Adapter;
@@ -313,12 +313,22 @@ impl Context {
         fact(self.session()).as_ref()?.read().ok()
     }
 
-    /// Returns the members of an opaque object.
+    /// Returns the members of an opaque object. A name that stands there twice is mended as in an object of named members: the
+    /// last one counts, and the other is recorded.
     ///
     /// # Errors
-    /// A name that stands there twice, or that is not a text: its meaning would be ambiguous.
-    pub fn open(&self, value: JsonObject) -> Result<Extra, Stop> {
-        value.read().map_err(|error| {
+    /// A name that is not a text, and more mistakes than are mended.
+    pub fn open(&mut self, value: JsonObject) -> Result<Extra, Stop> {
+        if let Ok(members) = value.read() {
+            return Ok(members);
+        }
+        let mended = mend(value.text(), &[], &mut |reader| Extra::new().fill(reader));
+        let members = mended.and_then(|mended| {
+            let members = mcp_wire::from_str(&mended.text)?;
+            self.mended(mended.mends);
+            Ok(members)
+        });
+        members.map_err(|error| {
             self.reject(
                 &Rule::UNREADABLE,
                 ErrorObject::INVALID_PARAMS,
