@@ -89,8 +89,9 @@ impl Route {
     /// Returns the way of the messages of a method between the same ends: by an extension, where the revisions between have the
     /// method as one of it.
     pub(crate) fn of_method(self, method: &str, sender: Option<Direction>) -> Self {
-        (Extension::ALL.iter())
-            .find_map(|one| self.by_extension(one, one.later_core?, method, sender))
+        let taken_back = |one: &'static Extension| Some((one, one.later_core?));
+        (Extension::ALL.iter().filter_map(taken_back))
+            .find_map(|(one, tables)| self.by_extension(one, tables, method, sender))
             .unwrap_or(self)
     }
 

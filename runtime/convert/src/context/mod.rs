@@ -51,7 +51,6 @@ pub struct Context {
     /// Whether what is left to the session is not a loss.
     knows_session: bool,
     step: &'static str,
-    root: Vec<LossSegment>,
     path: Path,
     losses: Vec<Loss>,
 }
@@ -85,30 +84,32 @@ impl Context {
 
     /// Sets the member of a message that the value is: pointers of losses are those in the message.
     pub fn within(mut self, member: &'static str) -> Self {
-        self.root.push(LossSegment::Member(member));
-        self.path.reset(&self.root);
+        self.path.begin_at(member);
         self
     }
 
     /// Names the step that the next losses belong to.
     pub fn enter(&mut self, step: &'static str) {
         self.step = step;
-        self.path.reset(&self.root);
+        self.path.reset();
     }
 
     /// Runs a conversion of what no subscription delivers: the id of the session's is not for it.
+    #[inline]
     pub(crate) fn undelivered<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
-        let id = match &mut self.session {
+        match &self.session {
             Some(session) if session.subscription_id.is_some() => {
-                Arc::make_mut(session).subscription_id.take()
+                let silent = Session {
+                    subscription_id: None,
+                    ..Session::clone(session)
+                };
+                let delivering = self.session.replace(Arc::new(silent));
+                let result = run(self);
+                self.session = delivering;
+                result
             }
-            _ => None,
-        };
-        let result = run(self);
-        if let (Some(session), true) = (&mut self.session, id.is_some()) {
-            Arc::make_mut(session).subscription_id = id;
+            _ => run(self),
         }
-        result
     }
 
     /// Returns the policy.
