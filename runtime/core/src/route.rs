@@ -28,22 +28,11 @@ impl Route {
     ) -> Result<Self, ConversionError> {
         let (from, to) = (from.into(), to.into());
         let ends = [from, to];
-        if let [Protocol::Revision(one), Protocol::Revision(other)] = ends
-            && let Some((from, to)) = one.place().zip(other.place())
-        {
-            let tables = &TABLES;
-            return Ok(Self {
-                tables,
-                ends,
-                from,
-                to,
-            });
-        }
         let extension = ends.iter().find_map(|end| match end {
             Protocol::Extension(extension) => Some(*extension),
             Protocol::Revision(_) => None,
         });
-        let places = |tables: &Tables| Some((from.place(tables)?, to.place(tables)?));
+        let places = |tables: &Tables| from.place(tables).zip(to.place(tables));
         let tables = match extension {
             None => Some(&TABLES),
             Some(extension) => (extension.later_core)
@@ -89,10 +78,14 @@ impl Route {
     /// Returns the way of the messages of a method between the same ends: by an extension, where the revisions between have the
     /// method as one of it.
     pub(crate) fn of_method(self, method: &str, sender: Option<Direction>) -> Self {
-        let taken_back = |one: &'static Extension| Some((one, one.later_core?));
-        (Extension::ALL.iter().filter_map(taken_back))
-            .find_map(|(one, tables)| self.by_extension(one, tables, method, sender))
-            .unwrap_or(self)
+        for extension in Extension::ALL {
+            if let Some(tables) = extension.later_core
+                && let Some(route) = self.by_extension(extension, tables, method, sender)
+            {
+                return route;
+            }
+        }
+        self
     }
 
     /// Returns the way of the messages of a method by an extension, in the tables that join it with a later core; `None` if the

@@ -418,7 +418,8 @@ impl Survival<'_> {
                             .losses
                             .iter()
                             .any(|loss| loss.pointer() == pointer(path));
-                        let found = find(&mut self.there, &self.target(path));
+                        let target = self.target(path);
+                        let found = find(&mut self.there, &target);
                         if !lost && (found.is_none() || found != find(&mut self.here, path)) {
                             self.missing.get_or_insert(pointer(path));
                         }
