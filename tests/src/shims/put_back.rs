@@ -57,9 +57,10 @@ fn put_one(whole: &mut Value, loss: &Loss) -> Result<(), String> {
                     members.push((last.clone(), lost));
                     members.sort_by(|a, b| a.0.cmp(&b.0));
                 }
-                // The last one of two members of one name counts, so that the first one is the mistake.
-                (Change::Removed, Some(at), Some(lost)) if loss.rule() == Rule::INVALID.id() => {
-                    members.insert(at, (last.clone(), lost));
+                // Of members of one name the last one counts: those before it are the mistakes.
+                (Change::Removed, Some(_), Some(lost)) if loss.rule() == Rule::INVALID.id() => {
+                    let counts = members.iter().rposition(|(name, _)| name == last);
+                    members.insert(counts.unwrap_or_default(), (last.clone(), lost));
                 }
                 // What was removed may have been filled in again: from the session, or by a default.
                 (Change::Removed | Change::Replaced, Some(at), Some(lost)) => {
