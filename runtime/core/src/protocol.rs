@@ -67,6 +67,7 @@ impl Protocol {
     }
 
     /// Returns its place in some tables.
+    #[inline]
     pub(crate) fn place(self, tables: &Tables) -> Option<usize> {
         let mut rows = tables.revisions.iter();
         match self {

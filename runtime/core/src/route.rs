@@ -90,6 +90,7 @@ impl Route {
 
     /// Returns the way of the messages of a method by an extension, in the tables that join it with a later core; `None` if the
     /// method is none of it, or the way does not go by it.
+    #[inline(never)]
     fn by_extension(
         self,
         extension: &Extension,
