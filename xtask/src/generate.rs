@@ -7,7 +7,7 @@ use anyhow::Context;
 use clap::Args;
 use mcp_codegen::emit::CrateFiles;
 use mcp_codegen::files::FileSet;
-use mcp_codegen::generate::{self, Alone, Crate, Generated, WireSource};
+use mcp_codegen::generate::{self, Alone, Crate, Generated};
 use mcp_codegen::surface;
 use mcp_revisions_schema::sorted::SortedMap;
 use mcp_revisions_schema::{Decision, Spec};
@@ -21,9 +21,6 @@ pub(crate) struct Arguments {
     /// Write nothing; fail if a file on disk differs
     #[arg(long, conflicts_with = "schema")]
     check: bool,
-    /// Generate only this revision; repeatable
-    #[arg(long, value_name = "ID", conflicts_with = "schema")]
-    revision: Vec<String>,
     /// Generate one crate from a schema.json in upstream form
     #[arg(long, value_name = "FILE", requires = "out")]
     schema: Option<PathBuf>,
@@ -33,29 +30,22 @@ pub(crate) struct Arguments {
     /// Name of that crate [default: the name of its folder]
     #[arg(long, requires = "schema")]
     name: Option<String>,
-    /// Path or version of mcp-wire in the manifest of that crate [default: the path to that of this checkout]
-    #[arg(long, value_name = "PATH|VERSION", requires = "schema")]
-    wire: Option<String>,
     /// Fail with the open questions, instead of taking safe answers
     #[arg(long)]
     strict: bool,
     /// Write changes of public items of released revisions, too [default: refuse them]
     #[arg(long, conflicts_with_all = ["check", "schema"])]
     change_released: bool,
-    /// Spec directory [default: spec/ of this workspace]
-    #[arg(long, value_name = "DIR")]
-    spec: Option<PathBuf>,
 }
 
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
     let start = Instant::now();
-    let dir = arguments.spec.map_or_else(spec_dir, Ok)?;
+    let dir = spec_dir()?;
     let (strict, spec) = (arguments.strict, Spec::read(&dir)?);
     if let (Some(schema), Some(out)) = (arguments.schema, arguments.out) {
-        let named = (arguments.name, arguments.wire);
-        return alone(&spec, &schema, &out, named, strict, start);
+        return alone(&spec, &schema, &out, arguments.name, strict, start);
     }
-    let mut generated = generate::generate(&spec)?;
+    let generated = generate::generate(&spec)?;
     if !arguments.check && !arguments.change_released {
         let root = root()?;
         let stands = surface::packages(&spec)
@@ -66,9 +56,6 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
             })
             .collect::<Result<SortedMap<_, _>, mcp_revisions_schema::Error>>()?;
         surface::check(&spec, &stands, &generated)?;
-    }
-    if !arguments.revision.is_empty() {
-        generated = generated.only(&arguments.revision)?;
     }
     let Generated {
         mut files,
@@ -155,7 +142,7 @@ fn alone(
     spec: &Spec,
     schema: &Path,
     out: &Path,
-    (name, wire): (Option<String>, Option<String>),
+    name: Option<String>,
     strict: bool,
     start: Instant,
 ) -> anyhow::Result<CommandOutcome> {
@@ -166,20 +153,14 @@ fn alone(
         .ok()
         .with_context(|| format!("{} is not UTF-8", schema.display()))?;
     let package = name.map_or_else(|| folder_name(out), Ok)?;
-    let source = wire.map_or_else(|| relative(out, &root()?.join("runtime/wire")), Ok)?;
-    let is_version =
-        source.starts_with(|first: char| first.is_ascii_digit() || "=^~<>*".contains(first));
+    let wire = relative(out, &root()?.join("runtime/wire"))?;
     let one = generate::alone(
         spec,
         &Alone {
             text: &text,
             file: &schema.display().to_string(),
             package: &package,
-            wire: if is_version {
-                WireSource::Version(&source)
-            } else {
-                WireSource::Path(&source)
-            },
+            wire: &wire,
             sha256: &sha256,
         },
     )?;

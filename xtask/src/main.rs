@@ -1,6 +1,6 @@
 //! `cargo xtask`: the command line over `mcp-revisions-schema` and `mcp-codegen`.
 //!
-//! Each subcommand is a file of its own: it takes its arguments, calls the library, and gives back what to print.
+//! Each subcommand is one file: it takes its arguments, calls the library, and returns the text to print.
 //! To add one: write the file, name it in [`Command`], run it in [`main`].
 
 use std::io::Write;

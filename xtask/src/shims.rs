@@ -1,7 +1,6 @@
 //! `cargo xtask shims`: the rules and proofs of the conversions between adjacent revisions.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
 
 use clap::Args;
 use mcp_revisions_plans::table;
@@ -14,13 +13,10 @@ use mcp_revisions_diff::command::CommandOutcome;
 pub(crate) struct Arguments {
     /// OLD..NEW [default: all pairs]
     pair: Option<String>,
-    /// The spec directory [default: spec/ of this workspace]
-    #[arg(long, value_name = "DIR")]
-    spec: Option<PathBuf>,
 }
 
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
-    let spec = Spec::read(&arguments.spec.map_or_else(spec_dir, Ok)?)?;
+    let spec = Spec::read(&spec_dir()?)?;
     let models = Models::build(&spec)?;
     let plans = mcp_revisions_plans::plan_shims(&models, &spec)?;
     let names: Vec<String> = plans.iter().map(|plan| plan.pair.to_string()).collect();

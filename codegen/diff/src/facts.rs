@@ -355,7 +355,7 @@ fn rules(before: &ErrorRules, after: &ErrorRules, rows: &mut Vec<DiffRow>) {
     }
 }
 
-/// Says what a row is about and which page says so. What concerns every message has a path for each direction.
+/// Sets the subject, the page and the paths of a row about a fact of all messages: a path for each direction.
 fn anywhere(mut row: DiffRow, part: ExchangePart, name: &str, page: &str) -> DiffRow {
     let trail = match part {
         ExchangePart::Error => {
@@ -375,7 +375,8 @@ fn anywhere(mut row: DiffRow, part: ExchangePart, name: &str, page: &str) -> Dif
     row
 }
 
-/// Tells what `_meta` of types of the revision holds on one side only: no message of the extension reaches it.
+/// Returns notes about the entries that `_meta` of the revision's types has on one side only: no message of the extension reaches
+/// them.
 pub(super) fn meta_notes(old: &ComparedSide, new: &ComparedSide) -> Vec<String> {
     let entries = |side: &ComparedSide| side.feature.as_ref().map(|feature| feature.meta.clone());
     let (Some(before), Some(after)) = (entries(old), entries(new)) else {

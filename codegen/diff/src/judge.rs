@@ -239,7 +239,7 @@ impl Judge<'_> {
             ("$ref" | "anyOf", value) => holds(name, value),
             ("allOf", value) => all(parts(node, name).map(|(_, id)| self.node(id, value, depth))),
             ("unevaluatedProperties", Value::Object(members)) => {
-                let seen = self.seen(node, members, value, depth)?;
+                let seen = self.evaluated(node, members, value, depth)?;
                 let unseen = members.iter().filter(|(name, _)| !seen.contains(*name));
                 all(unseen.map(|(_, value)| holds("unevaluatedProperties", value)))
             }
@@ -260,7 +260,7 @@ impl Judge<'_> {
     }
 
     /// Returns the members of a value that a node and what it applies speak of.
-    fn seen(
+    fn evaluated(
         &self,
         node: &WireNode,
         members: &Map<String, Value>,
@@ -303,7 +303,7 @@ impl Judge<'_> {
         for id in within {
             if self.node(id, value, deeper)? {
                 let inner = self.graph.node(id);
-                seen.extend(self.seen(inner, members, value, deeper)?);
+                seen.extend(self.evaluated(inner, members, value, deeper)?);
                 if inner.applied.contains_key("unevaluatedProperties") {
                     return Some(everything());
                 }

@@ -60,15 +60,6 @@ impl ComparedSchemas {
             graphs => Err(graphs.into_iter().filter_map(Result::err).collect()),
         }
     }
-
-    /// Returns the same comparison with the older and the newer model exchanged.
-    pub fn reversed(self) -> Self {
-        let [old, new] = self.graphs;
-        Self {
-            classes: classes(&new, &old).into(),
-            graphs: [new, old],
-        }
-    }
 }
 
 impl<'g> MemberLimits<'g> {

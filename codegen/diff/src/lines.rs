@@ -1,4 +1,4 @@
-//! On which line of a file a part of its schema stands, so that an annotation can point there.
+//! The lines of a file on which the parts of its schema are, for annotations.
 
 use mcp_revisions_schema::sorted::SortedMap;
 use std::ops::Range;

@@ -182,7 +182,7 @@ fn reach(row: &mut DiffRow, roots: &[Root], ways: &WireWays, finding: &SchemaDif
     }
 }
 
-/// Returns how many members must be there on one side only in each of the whole texts that begin at roots.
+/// Returns, for each root, the number of members in a whole text that only one side requires.
 fn demands(sites: &[Site], reached: &[WireWays], roots: usize) -> Vec<usize> {
     let mut demands = vec![0; roots];
     for (site, ways) in sites.iter().zip(reached) {

@@ -42,7 +42,7 @@ fn alike(old: &Model, new: &Model) -> SortedSet<String> {
         (!by_method && is_same(&def.shape, &other.shape)).then(|| name.clone())
     };
     let alike = old.types.iter().filter_map(same).collect();
-    // A type is no more alike than those that it holds.
+    // A type differs if one that it holds differs.
     largest(alike, |name, alike| {
         let shapes = [old, new].map(|model| model.shape(name));
         let held = shapes.into_iter().flatten().flat_map(Shape::holds);

@@ -56,8 +56,8 @@ pub fn plan_pair(
     }
 }
 
-/// Plans the conversions between the methods for a feature of two ends, each a state of an extension, or a core: that before the
-/// first state, or the later one that took the feature back.
+/// Plans the conversions between the methods of a feature at two ends. Each end is a state of an extension, or a core: the one before
+/// the first state, or the later one that took the feature back.
 fn plan_extension(
     models: &Models<'_>,
     pair: &RevisionPair,
@@ -85,7 +85,7 @@ fn plan_extension(
     let later = old_state.and_then(|of| of.extension.later_core.as_ref());
     let (before, old) = end(old_state, &pair.old, earlier)?;
     let (after, new) = end(new_state, &pair.new, later)?;
-    let [old_codes, new_codes] = [before, after].map(|of| sent(&models.stated, of.revision));
+    let [old_codes, new_codes] = [before, after].map(|of| sent_codes(&models.stated, of.revision));
     let old = PairSide {
         id: &pair.old,
         model: &old,
@@ -114,7 +114,7 @@ fn plan_adjacent(
     file: RuleFile,
 ) -> Result<PairPlan, Error> {
     let (old, new) = (models.get(&pair.old)?, models.get(&pair.new)?);
-    let sent = [old, new].map(|of| sent(&models.stated, of.revision));
+    let sent = [old, new].map(|of| sent_codes(&models.stated, of.revision));
     let [old_codes, new_codes] = &sent;
     let is_draft = |of: &RevisionModel<'_>| of.revision.status == RevisionStage::Draft;
     let sides = [side(old, old_codes), side(new, new_codes)];
@@ -202,14 +202,14 @@ pub fn idle_rules(
     file: RuleFile,
 ) -> Result<Vec<Error>, Error> {
     let (old, new) = (models.get(&pair.old)?, models.get(&pair.new)?);
-    let [old_codes, new_codes] = [old, new].map(|of| sent(&models.stated, of.revision));
+    let [old_codes, new_codes] = [old, new].map(|of| sent_codes(&models.stated, of.revision));
     let (rules, _) = PairRules::unfinished(file)?.answering(&models.changes, pair);
     let _ = crate::plan(side(old, &old_codes), side(new, &new_codes), &rules);
     Ok(rules.unused())
 }
 
-/// Plans a pair. Unless it `may_be_open`, a change without a rule is an error. Rows about features that the newer revision has in
-/// its core again are proposed as such.
+/// Plans a pair. Unless it `may_be_open`, a change without a rule is an error. Proposes rows for the features that the newer
+/// revision has in its core again.
 fn planned(
     models: &Models<'_>,
     pair: &RevisionPair,
@@ -318,7 +318,7 @@ fn with_methods(model: &Model, names: &[&String]) -> Model {
 }
 
 /// Returns the error codes that a peer of a revision may send: those of `spec/errors.toml`, and others of its schema.
-fn sent(codes: &ErrorRules, revision: &Revision) -> Vec<(i64, String)> {
+fn sent_codes(codes: &ErrorRules, revision: &Revision) -> Vec<(i64, String)> {
     let said = (codes.errors.iter())
         .filter(|error| error.send && error.revisions.contains(&revision.id))
         .map(|error| (error.code, error.name.clone()));

@@ -148,10 +148,10 @@ impl<'s> PlannedPair<'s> {
 
     /// Returns the rules for a row of this very pair.
     fn rules(&self, row: &DiffRow) -> Vec<MetRule> {
-        self.met(cover(row, &self.plan)).into_iter().collect()
+        self.met_rule(cover(row, &self.plan)).into_iter().collect()
     }
 
-    fn met(&self, rules: SortedSet<String>) -> Option<MetRule> {
+    fn met_rule(&self, rules: SortedSet<String>) -> Option<MetRule> {
         (!rules.is_empty()).then(|| MetRule {
             step: self.pair.to_string(),
             rules: rules.into_iter().collect(),
@@ -175,7 +175,10 @@ fn met(row: &DiffRow, planned: &[&PlannedPair<'_>]) -> Vec<MetRule> {
     if places.is_empty() {
         // Names of definitions are not a value that anything could happen to.
         let proven = || SortedSet::from_iter([PROVEN.to_owned()]);
-        return planned.iter().flat_map(|pair| pair.met(proven())).collect();
+        return planned
+            .iter()
+            .flat_map(|pair| pair.met_rule(proven()))
+            .collect();
     }
     let near: [Touches; 3] = [
         |other, place| other == place,
@@ -184,7 +187,7 @@ fn met(row: &DiffRow, planned: &[&PlannedPair<'_>]) -> Vec<MetRule> {
     ];
     for touches in near {
         let met: Vec<MetRule> = (planned.iter())
-            .flat_map(|pair| pair.met(pair.touching(&places, touches)))
+            .flat_map(|pair| pair.met_rule(pair.touching(&places, touches)))
             .collect();
         if !met.is_empty() {
             return met;
@@ -199,6 +202,7 @@ fn met_on_the_way(row: &DiffRow, planned: &[&PlannedPair<'_>]) -> Vec<MetRule> {
     if !met.is_empty() {
         return met;
     }
-    let alone = |pair: &&PlannedPair<'_>| pair.met(SortedSet::from_iter([UNNEGOTIATED.to_owned()]));
+    let alone =
+        |pair: &&PlannedPair<'_>| pair.met_rule(SortedSet::from_iter([UNNEGOTIATED.to_owned()]));
     planned.last().and_then(alone).into_iter().collect()
 }

@@ -77,7 +77,7 @@ fn end(plan: &PairPlan, path: &WirePath, of_values: bool) -> Option<SortedSet<St
             let wholes = [&method.message, &method.response];
             wholes.into_iter().flatten()
         });
-        let found = wholes.filter_map(|whole| met(plan, whole, path, of_values));
+        let found = wholes.filter_map(|whole| rules_at(plan, whole, path, of_values));
         let mut rules: SortedSet<String> = found.flatten().collect();
         rules.remove(PROVEN);
         return Some(if rules.is_empty() {
@@ -113,11 +113,11 @@ fn end(plan: &PairPlan, path: &WirePath, of_values: bool) -> Option<SortedSet<St
         let is_open = plan.open.iter().any(|decision| decision.place == place);
         return Some(one(if is_open { UNDECIDED } else { PROVEN }));
     };
-    met(plan, transfers, path, of_values)
+    rules_at(plan, transfers, path, of_values)
 }
 
 /// Returns the rules at the end of a path through values that are converted so; `None` if the plan does not lead there.
-fn met(
+fn rules_at(
     plan: &PairPlan,
     transfers: &[Transfer; 2],
     path: &WirePath,

@@ -132,7 +132,7 @@ fn gives(plan: &ObjectPlan) -> bool {
         Action::Custom(path) => may_stop(path),
         action => action.stops() || matches!(action, Action::Only(_)),
     };
-    let mut spread = plan.spread().iter().flat_map(AlternativesPlan::held);
+    let mut spread = plan.spread().iter().flat_map(AlternativesPlan::held_values);
     !plan.before.iter().chain(&plan.after).any(HookCall::stops)
         && spread.all(|held| held.absent.is_none())
         && (plan.fields.iter()).all(|field| {

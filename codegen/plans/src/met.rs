@@ -53,7 +53,7 @@ impl ObjectPlan {
             (self.settled.iter()).map(|plan| without_counterpart(&plan.wire, plan.rule.as_ref()));
         let lists = self.gathered().iter().chain(self.spread());
         let listed = lists.flat_map(|list| {
-            let held = list.held().map(|held| MetMember {
+            let held = list.held_values().map(|held| MetMember {
                 wire: &held.member,
                 rules: vec![&list.rule],
                 transfer: Some(&held.transfer),

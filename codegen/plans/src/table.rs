@@ -31,13 +31,13 @@ pub fn text(plan: &PairPlan, spec: &Spec) -> Result<String, Error> {
         exact(&plan.down),
     );
     let places = places(plan);
-    for row in rules.rows.told() {
+    for row in rules.rows.exemplified() {
         let _ = writeln!(text, "\n{}  {}", row.id, row.at);
         let mut line = |name: &str, told: &str| {
             let _ = writeln!(text, "  {name:5} {told}");
         };
         for (way, action) in &row.says {
-            line(way.as_str(), &shown(action));
+            line(way.as_str(), &action_text(action));
         }
         if let Some(severity) = row.rule.and_then(|rule| rule.severity) {
             line("severity", &format!("{severity:?}").to_lowercase());
@@ -88,7 +88,7 @@ fn example(text: &mut String, sample: &Sample<'_>) {
 }
 
 /// Returns an action as rule files write it, in brief.
-fn shown(action: &Value) -> String {
+fn action_text(action: &Value) -> String {
     let brief = |(word, of): (&String, &Value)| match (word.as_str(), of) {
         ("only", of) => format!("{word} {}", of["value"]),
         ("reject", of) => format!("{word} {}", of["code"]),

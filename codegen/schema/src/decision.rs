@@ -79,7 +79,7 @@ pub struct Settle {
 impl Decision {
     /// Returns the open question as a diagnostic: with the answer that was taken, if it was, and the lines that would
     /// settle it.
-    pub(crate) fn told(&self, taken: &str) -> SpecDiagnostic {
+    pub(crate) fn diagnostic(&self, taken: &str) -> SpecDiagnostic {
         let file = self.scope.to_string();
         let of = |place| SpecDiagnostic::of(file, place, self.open.as_str());
         let told = match self.place.as_str() {
@@ -163,6 +163,6 @@ impl fmt::Display for Scope {
 /// Writes the open question, the answer taken, and the lines that would settle it.
 impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.told(&self.answer).fmt(f)
+        self.diagnostic(&self.answer).fmt(f)
     }
 }

@@ -24,7 +24,7 @@ pub enum Error {
     #[error("{0}")]
     Wrong(Box<SpecDiagnostic>),
     /// An open question of the input, where no safe answer may be taken.
-    #[error("{}", .0.told(""))]
+    #[error("{}", .0.diagnostic(""))]
     Open(Box<Decision>),
     /// Several failures: no two of the same text, ordered by file and line.
     #[error("{}{} problems", .0.iter().map(|one| format!("{one}\n")).collect::<String>(), .0.len())]

@@ -71,18 +71,6 @@ impl FileSet {
         self.files.get(path).map(Vec::as_slice)
     }
 
-    /// Returns the files below some directories as a set of their own. Fails as [`FileSet::insert`], which these paths have
-    /// passed before.
-    pub fn below(self, directories: Vec<String>) -> Result<Self, Error> {
-        let mut below = Self::new(directories);
-        for (path, bytes) in self.files {
-            if below.owns(&path) {
-                below.insert(path, bytes)?;
-            }
-        }
-        Ok(below)
-    }
-
     /// Compares the set with the files below `root`, writing nothing. Fails with [`Error::Io`] for what cannot be read.
     pub fn compare(&self, root: &Path) -> Result<Comparison, Error> {
         let mut comparison = Comparison::default();

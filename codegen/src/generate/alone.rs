@@ -27,37 +27,18 @@ fn check_package(name: &str) -> Result<(), Error> {
     ))
 }
 
-/// Where a crate that stands alone has `mcp-wire` from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WireSource<'a> {
-    /// A folder, as the manifest is to name it.
-    Path(&'a str),
-    /// A version, as cargo reads it.
-    Version(&'a str),
+/// Returns the dependency on a folder in a manifest.
+fn dependency(folder: &str) -> String {
+    format!("{{ path = {} }}", toml::Value::from(folder))
 }
 
-impl WireSource<'_> {
-    /// Returns the dependency in a manifest.
-    fn dependency(self) -> String {
-        match self {
-            Self::Path(path) => format!("{{ path = {} }}", toml::Value::from(path)),
-            Self::Version(version) => toml::Value::from(version).to_string(),
-        }
-    }
-
-    /// Returns the dependency on a generated crate, which has the same version, or lies in the same checkout.
-    fn of_generated(self, package: &str) -> String {
-        match self {
-            Self::Path(path) => {
-                let checkout = path
-                    .trim_end_matches('/')
-                    .strip_suffix("runtime/wire")
-                    .map_or_else(|| format!("{path}/../../"), str::to_owned);
-                WireSource::Path(&format!("{checkout}{GENERATED}/{package}")).dependency()
-            }
-            version @ Self::Version(_) => version.dependency(),
-        }
-    }
+/// Returns the dependency on a generated crate in the checkout of `wire`.
+fn generated_dependency(wire: &str, package: &str) -> String {
+    let checkout = wire
+        .trim_end_matches('/')
+        .strip_suffix("runtime/wire")
+        .map_or_else(|| format!("{wire}/../../"), str::to_owned);
+    dependency(&format!("{checkout}{GENERATED}/{package}"))
 }
 
 /// A schema that is not a revision of the spec, such as a new draft.
@@ -69,8 +50,8 @@ pub struct Alone<'a> {
     pub file: &'a str,
     /// The name of the package.
     pub package: &'a str,
-    /// The `mcp-wire` that the package depends on.
-    pub wire: WireSource<'a>,
+    /// The folder of `mcp-wire`, as the manifest is to name it.
+    pub wire: &'a str,
     /// The digest of the file.
     pub sha256: &'a str,
 }
@@ -115,7 +96,10 @@ fn of_extension(spec: &Spec, alone: &Alone<'_>, extension: ExtensionSpec) -> Res
         facts.source = alone.source();
         facts.sha256 = alone.sha256.to_owned();
         facts.command = format!("{COMMAND} --schema");
-        facts.dependencies = Some([alone.wire.dependency(), alone.wire.of_generated(&base)]);
+        facts.dependencies = Some([
+            dependency(alone.wire),
+            generated_dependency(alone.wire, &base),
+        ]);
     })
 }
 
@@ -152,7 +136,7 @@ pub fn alone(spec: &Spec, alone: &Alone<'_>) -> Result<Crate, Error> {
         source: alone.source(),
         sha256: alone.sha256.to_owned(),
         command: format!("{COMMAND} --schema"),
-        dependencies: Some([alone.wire.dependency(), String::new()]),
+        dependencies: Some([dependency(alone.wire), String::new()]),
         deprecated: SortedMap::new(),
         extension: None,
     };
@@ -164,7 +148,6 @@ pub fn alone(spec: &Spec, alone: &Alone<'_>) -> Result<Crate, Error> {
     Ok(Crate {
         files: crate_files(&model, &pieces, &SortedSet::new(), &docs, &facts)?,
         package: facts.package,
-        revision: None,
         types: model.types.len(),
         methods: model.methods.len(),
         reexports: None,

@@ -204,7 +204,6 @@ fn one_crate(
     Ok(Crate {
         files,
         package: facts.package,
-        revision: Some(facts.revision),
         types: model.types.len(),
         methods: model.methods.len(),
         reexports: twin.map(|twin| twin.package),

@@ -6,12 +6,11 @@ mod crates;
 use crate::emit::CrateFiles;
 use crate::files::{FileSet, Section};
 use mcp_revisions_schema::decision::Decision;
-use mcp_revisions_schema::names::package;
 use mcp_revisions_schema::sorted::SortedSet;
 use mcp_revisions_schema::spec::Spec;
 use mcp_revisions_schema::{Error, Models};
 
-pub use alone::{Alone, WireSource, alone};
+pub use alone::{Alone, alone};
 pub use crates::{registry_crate, revision_crate, sections, shims_crate, type_crates};
 
 /// The folder of the generated crates, below the root of the workspace.
@@ -29,8 +28,6 @@ disable_all_formatting = true
 pub struct Crate {
     /// The name of its package.
     pub package: String,
-    /// The revision that it is of, if it is of one.
-    pub revision: Option<String>,
     /// Number of its types: those that a revision shares are among them, those that an extension has from its revision are not;
     /// of `mcp-shims`, the number of conversions.
     pub types: usize,
@@ -55,31 +52,6 @@ pub struct Generated {
     pub crates: Vec<Crate>,
     /// The safe answers that were taken for drafts.
     pub decisions: Vec<Decision>,
-}
-
-impl Generated {
-    /// Keeps only the crates of some revisions, by id; the other crates are left as they are. Fails for an id that has no
-    /// crate.
-    pub fn only(self, ids: &[String]) -> Result<Self, Error> {
-        let packages: Vec<String> = ids.iter().map(|id| package(id)).collect();
-        if let Some((id, _)) = ids
-            .iter()
-            .zip(&packages)
-            .find(|(_, package)| self.crates.iter().all(|one| one.package != **package))
-        {
-            let known = self.crates.iter().filter_map(|one| one.revision.as_deref());
-            return Err(Error::unknown_revision(id, known));
-        }
-        let folders = packages.iter().map(|name| format!("{GENERATED}/{name}"));
-        Ok(Self {
-            files: self.files.below(folders.collect())?,
-            sections: Vec::new(),
-            crates: (self.crates.into_iter())
-                .filter(|one| packages.contains(&one.package))
-                .collect(),
-            decisions: self.decisions,
-        })
-    }
 }
 
 /// What each crate is licensed under, in full: a package holds what it needs.

@@ -1,4 +1,4 @@
-//! Faults that the readers of rule files find in a line: a fact that is tried, or a rule that nothing needs any more.
+//! Diagnostics about lines of rule files: facts that do not hold, and rules that nothing needs anymore.
 
 use super::SpecDirectory;
 use mcp_revisions_schema::error::FaultKind;
@@ -16,7 +16,7 @@ pub(super) fn diagnostics(directory: &SpecDirectory) -> Vec<SpecDiagnostic> {
     placed(methods.into_iter().chain(errors).collect())
 }
 
-/// Returns the facts that begin before a draft, do not hold for it, and are passed over there.
+/// Returns diagnostics for the facts that begin before a draft, do not hold for it, and are skipped there.
 pub(super) fn passed_over(directory: &SpecDirectory, draft: &str) -> Vec<SpecDiagnostic> {
     let Ok(spec) = directory.spec() else {
         return Vec::new();
@@ -35,7 +35,7 @@ pub(super) fn passed_over(directory: &SpecDirectory, draft: &str) -> Vec<SpecDia
     found
 }
 
-/// Those errors that are about a line of a rule file.
+/// Returns the diagnostics of the errors that are about a line of a rule file.
 pub(super) fn placed(errors: Vec<Error>) -> Vec<SpecDiagnostic> {
     let list = format!("/{REVISIONS}");
     let is_placed = |of: &SpecDiagnostic| {

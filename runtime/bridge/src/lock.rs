@@ -1,4 +1,4 @@
-//! The lock of a server: a layer around lists and calls that keeps from clients the parts that people have not reviewed.
+//! The lock of a server: a layer around lists and calls that keeps unreviewed parts from clients.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -33,7 +33,7 @@ pub enum LockMode {
 /// Maximum number of entries that a line names.
 const NAMED: usize = 5;
 
-/// The reviewed offer of a server, and the differences of today.
+/// The reviewed offer of a server, and the differences from it in the lists that have passed.
 #[derive(Debug)]
 pub(crate) struct OfferLock {
     offer: ServerOffer,
@@ -56,8 +56,8 @@ impl OfferLock {
         Self { offer, mode, seen }
     }
 
-    /// Compares the instructions of a server, which models read, and leaves them out if that is how the lock is used. Returns
-    /// an error if they differ and nothing that does is to reach a client.
+    /// Compares the instructions of a server, which models read. If they differ, the mode `Hide` removes them, and `Refuse`
+    /// returns an error.
     pub(crate) fn admit(
         &self,
         settings: &BridgeSettings,
@@ -77,7 +77,7 @@ impl OfferLock {
         Ok(())
     }
 
-    /// Passes a message on, with what of it clients may get.
+    /// Forwards a message: lists without the entries that clients may not get, and calls unless they are refused.
     pub(crate) async fn apply(
         self: Arc<Self>,
         message: LayerMessage,
@@ -97,8 +97,8 @@ impl OfferLock {
         message.forward().await
     }
 
-    /// Compares the list of what a request uses before the first such request that a server gets, and refuses the request if
-    /// that shows a change: clients may call before they list.
+    /// Lists and compares the entries of a kind before the first request that uses one, and refuses the request if its entry has
+    /// changed: clients may call before they list.
     ///
     /// # Errors
     /// As a call; and if the list cannot be read to its end within 60 s.
@@ -156,7 +156,7 @@ impl OfferLock {
         locked.is_some_and(|locked| spoken < locked)
     }
 
-    /// Refuses the call of what is not in the lock, or has differed from it when it was listed last, with a line.
+    /// Refuses the call of an entry that is not in the lock, or differed from it when it was listed last, and logs that.
     fn call(
         &self,
         list: &OfferList,
@@ -256,8 +256,8 @@ impl OfferLock {
         }
     }
 
-    /// Returns in which members an entry differs from the lock; `None` if in none. A server may leave members out for a client
-    /// of an older revision.
+    /// Returns the members of an entry that differ from the lock; `None` if there are none. A server may leave members out for a
+    /// client of an older revision.
     fn difference(
         &self,
         list: &OfferList,
@@ -283,7 +283,7 @@ impl OfferLock {
     }
 }
 
-/// Returns the error of a request for what differs.
+/// Returns the error of a request for an entry that differs from the lock.
 fn differs(what: &str) -> ErrorObject {
     let why = format!(
         "what the server offers differs from its lock: {what}: `mcp-rev lock --check` shows how, and a new lock accepts it"

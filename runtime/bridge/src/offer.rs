@@ -46,14 +46,14 @@ impl Application for OfferReader {
 }
 
 impl Bridge {
-    /// Starts or reaches the upstream server, reads what it offers in its own words, and lets it end: the entry of a lock, with
-    /// a sentence for each part that has no place in one. The rules of tools do not apply.
+    /// Starts or reaches the upstream server, reads its offer as the server sends it, and lets it end. Returns the entry of a lock,
+    /// with a sentence for each part that cannot be in one. The rules of tools do not apply.
     ///
     /// The server is asked in the latest revision that it speaks, for a client with all capabilities, since servers may offer
     /// more to one.
     ///
     /// # Errors
-    /// Returns an error if the server cannot be used, does not say what it is, or has a list that cannot be read to its end.
+    /// Returns an error if the server cannot be used, does not introduce itself, or has a list that cannot be read to its end.
     pub async fn offer(self) -> Result<(ServerOffer, Vec<String>), Error> {
         let settings = Arc::new(self.settings);
         let caller = identity::anyone();

@@ -31,7 +31,8 @@ const EXCERPT: usize = 200;
 /// Number of characters of a tool's name that tell it from others.
 const NAME: usize = 256;
 
-/// A handler that passes calls, notifications and questions on between clients and an upstream server.
+/// A handler that passes calls, notifications and questions on between clients and an upstream server. It holds the connections to
+/// the server, and the layers around the requests of clients.
 ///
 /// [`Bridge::into_proxy`](crate::Bridge::into_proxy) makes one for a server of your own: give it the calls that are for the
 /// upstream server, from [`Handler::call`], and the sessions of [`Handler::on_initialized`]. Each client has a connection as with
@@ -184,16 +185,16 @@ impl Proxy {
         });
     }
 
-    /// Does something with the server of a client that waits for no answer.
+    /// Calls a function with the server of a client, in a task.
     fn with_server<F, A>(&self, session: &Session, act: F)
     where
         F: FnOnce(Used) -> A + Send + 'static,
         A: Future<Output = ()> + Send,
     {
         let (servers, session) = (self.servers.clone(), session.clone());
-        // Its session is at work while this is called: what it says of itself is asked later.
+        // The session is locked while this is called: its caller is read in the task.
         tokio::spawn(async move {
-            // One that says nothing of itself is one of those that say nothing.
+            // Clients that do not introduce themselves share a server.
             let caller = session.caller().unwrap_or_else(|| Arc::new(anyone()));
             let caller = identity::introduced(caller);
             if let Ok(server) = servers.of(&caller, &session).await {

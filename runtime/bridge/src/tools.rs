@@ -1,4 +1,4 @@
-//! The rules of an operator for the tools that clients see, and for their names, as a layer around lists and calls.
+//! An operator's rules for the tools that clients see, and for their names, as a layer around lists and calls.
 
 use std::sync::Arc;
 
@@ -293,7 +293,7 @@ fn fits(pattern: &str, name: &str) -> bool {
     let Some(last) = parts.next_back() else {
         return rest.is_empty();
     };
-    // The earliest place of each part leaves the most for those that follow.
+    // The earliest match of each part leaves the longest rest for the parts that follow.
     for part in parts {
         match rest.find(part) {
             Some(at) => rest = &rest[at + part.len()..],

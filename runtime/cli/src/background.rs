@@ -1,4 +1,4 @@
-//! Texts that a thread writes: the code that has a text never waits for a reader or a disk.
+//! A thread that writes texts, so that the rest of the program never waits for a reader or a disk.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;

@@ -1,4 +1,4 @@
-//! `mcp-rev convert`: a value of one revision as one of another, with what was lost on the way.
+//! `mcp-rev convert`: converts a message or a value to another revision, and reports the losses.
 
 use std::io::Read;
 

@@ -1,4 +1,4 @@
-//! `mcp-rev lock`: writes what servers offer, and compares it with what they offer now.
+//! `mcp-rev lock`: writes the offers of servers to a file, and compares them with that file later.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -60,7 +60,7 @@ struct ReadServer {
     notes: Vec<String>,
 }
 
-/// Writes or checks a lock; the text to print, and the exit code.
+/// Writes or checks a lock. Returns the text to print, and the exit code.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<(String, u8)> {
     if arguments.schema {
         return Ok((SCHEMA.to_owned(), 0));
@@ -283,7 +283,7 @@ fn read_servers(
     read
 }
 
-/// Tells what a server offers, and what of it people should look at.
+/// Describes the offer of a server, with the parts that people should look at.
 fn tell(text: &mut String, server: &ReadServer) {
     let ReadServer { name, offer, notes } = server;
     let said = |member: &str| {

@@ -41,17 +41,17 @@ fn read(
     message: &Peeked<'_>,
 ) -> CheckResult {
     let name = message.method.as_deref().unwrap_or_default();
-    let call = |kind| called(revision, method, pointer, name, kind, message.text);
+    let call = |kind| check_call(revision, method, pointer, name, kind, message.text);
     match message.kind {
         MessageKind::Request => call(MethodKind::Request),
         MessageKind::Notification => call(MethodKind::Notification),
-        MessageKind::Response => answered(revision, method, pointer, message),
-        MessageKind::Error | MessageKind::Batch => failed(revision, pointer, message.text),
+        MessageKind::Response => check_response(revision, method, pointer, message),
+        MessageKind::Error | MessageKind::Batch => check_error(revision, pointer, message.text),
     }
 }
 
-/// Returns a request or a notification: its method says what it is.
-fn called(
+/// Checks a request or a notification by its method.
+fn check_call(
     revision: Revision,
     wanted: Option<&str>,
     pointer: &str,
@@ -85,15 +85,15 @@ fn called(
     }
 }
 
-/// Returns a response: the method of its request says what the result is.
-fn answered(
+/// Checks a response by the method of its request.
+fn check_response(
     revision: Revision,
     method: Option<&str>,
     pointer: &str,
     message: &Peeked<'_>,
 ) -> CheckResult {
     let Some(method) = method else {
-        // Without it, any result is one.
+        // Without a method, any result is valid.
         let ty = ["JSONRPCResultResponse", "JSONRPCResponse"]
             .iter()
             .find_map(|name| revision.type_named(name));
@@ -127,7 +127,7 @@ fn answered(
     }
 }
 
-fn failed(revision: Revision, pointer: &str, text: &str) -> CheckResult {
+fn check_error(revision: Revision, pointer: &str, text: &str) -> CheckResult {
     let ty = ["JSONRPCErrorResponse", "JSONRPCError"]
         .iter()
         .find_map(|name| revision.type_named(name));
@@ -143,7 +143,7 @@ fn round_trip_raw(text: &str) -> Result<String, Error> {
     mcp_wire::from_str::<Extra>(text).map(|members| mcp_wire::to_string(&members))
 }
 
-/// Reads, writes and compares.
+/// Reads a text, writes it again, and compares the two texts.
 fn finding(
     read_as: String,
     pointer: &str,

@@ -4,7 +4,7 @@ use mcp_revisions_tables::{Adapter, Part, Subject};
 use mcp_wire::{Extra, Json, MethodKind};
 
 use crate::diagnostic::{Conversion, ConversionError};
-use crate::message::{MessageContext, called, embedded_by, name_at, no_counterpart, sender};
+use crate::message::{MessageContext, embedded_by, name_at, no_counterpart, sender, with_method};
 use crate::route::Route;
 
 /// Converts the definition of a request or a notification that has no envelope: a method and its params. Fails as
@@ -24,7 +24,7 @@ pub fn convert_bare(text: &str, route: &Route, context: &MessageContext<'_>) -> 
     let (params, losses) = converted.map_err(|error| error.within("/params"))?;
     let name = |at| name_at(route, at, &method, context);
     let to = route.to;
-    let value = called(members, name(to), params);
+    let value = with_method(members, name(to), params);
     // In later revisions a request is its whole message.
     let has_its_name = |(_, after): &(usize, usize)| name(*after) == name(to);
     let refused = route.steps().filter(has_its_name).find_map(|ends| {

@@ -467,7 +467,7 @@ impl Front {
         }
     }
 
-    /// Answers a request with an error; another message goes nowhere.
+    /// Answers a request with an error. Drops another message, with a note.
     fn refuse(
         &mut self,
         message: &Peeked<'_>,
@@ -523,7 +523,7 @@ impl Front {
     }
 }
 
-/// Returns an id that is a number as the string of it, and the string of a number as the number.
+/// Returns the other spelling of an id: `"1"` for `1`, and `1` for `"1"`.
 #[must_use]
 pub fn other_spelling(id: &RequestId) -> Option<RequestId> {
     match id {

@@ -1,4 +1,4 @@
-//! The losses of one message, from its conversion to the hook that hears of them.
+//! The losses of one message, and the hook that reports them.
 
 use std::fmt;
 use std::sync::Arc;

@@ -59,8 +59,8 @@ impl<'a> MessageContext<'a> {
 /// ```
 ///
 /// # Errors
-/// A text that is not one message of `from`, a method that `from` does not have, a response whose method the context
-/// does not say, two protocols that are not converted into each other, and a message that `to` does not have.
+/// Returns an error for a text that is not one message of `from`, a method that `from` does not have, a response whose method the
+/// context lacks, two protocols that are not converted into each other, and a message that `to` does not have.
 pub fn convert_message(
     text: &str,
     from: impl Into<Protocol>,
@@ -177,7 +177,7 @@ fn convert_part(
     let (converted, losses) = convert_member(method, part, text, route, context)?;
     if part == Part::Params {
         let name = name_at(route, route.to, method, context);
-        return Ok((called(members, name, converted), losses));
+        return Ok((with_method(members, name, converted), losses));
     }
     members.insert(name, converted);
     Ok((Json::of(&members), losses))
@@ -235,7 +235,7 @@ fn convert_member(
 
 /// Returns the text of a request or a notification with another name and other params: what had none goes without, unless the
 /// conversion put something there.
-pub(crate) fn called(mut members: Extra, name: &str, params: Json) -> Json {
+pub(crate) fn with_method(mut members: Extra, name: &str, params: Json) -> Json {
     let had_none = members.get("params").is_none_or(Json::is_null);
     if had_none && params.text() == "{}" {
         members.remove("params")
@@ -258,8 +258,8 @@ pub(crate) fn name_at<'m>(
     route.method_name(method, sender.unwrap_or(Direction::ClientToServer), at)
 }
 
-/// Returns the last place on the way where a request of the server is a message of its own, if it is embedded in a result after
-/// that, and the state that this needs.
+/// Returns the step at which a method of the server is no longer a message by itself: the last place in which it is one, and the
+/// state that the step needs.
 fn crossing(
     method: &str,
     route: &Route,

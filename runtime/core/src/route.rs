@@ -1,4 +1,4 @@
-//! The way between two protocols: the tables that lead from the one to the other, and the conversions by them.
+//! The route between two protocols: the tables that lead from one to the other, and the conversions by them.
 
 use mcp_revisions_tables::{Context, Extension, Pair, Part, Subject, Tables, values::TABLES};
 use mcp_wire::{Direction, ErrorObject, Json, MethodInfo, TypeInfo};
@@ -21,7 +21,7 @@ impl Route {
     /// Finds the tables that both ends are in.
     ///
     /// # Errors
-    /// An end that takes no part in conversions, and two that are not converted into each other.
+    /// Returns an error for an end that takes no part in conversions, and for two that are not converted into each other.
     pub fn between(
         from: impl Into<Protocol>,
         to: impl Into<Protocol>,
@@ -75,8 +75,8 @@ impl Route {
         }))
     }
 
-    /// Returns the way of the messages of a method between the same ends: by an extension, where the revisions between have the
-    /// method as one of it.
+    /// Returns the route of a method's messages between the same ends: through an extension, if the revisions between have the
+    /// method there.
     pub(crate) fn of_method(self, method: &str, sender: Option<Direction>) -> Self {
         for extension in Extension::ALL {
             if let Some(tables) = extension.later_core
@@ -88,8 +88,8 @@ impl Route {
         self
     }
 
-    /// Returns the way of the messages of a method by an extension, in the tables that join it with a later core; `None` if the
-    /// method is none of it, or the way does not go by it.
+    /// Returns the route of a method's messages through an extension, in the tables that join it with a later core; `None` if the
+    /// extension does not have the method, or is not between the ends.
     #[inline(never)]
     fn by_extension(
         self,
@@ -130,7 +130,7 @@ impl Route {
         }
     }
 
-    /// Returns the part of the way between two of its places.
+    /// Returns the part of the route between two of its places.
     pub(crate) fn between_places(self, from: usize, to: usize) -> Self {
         Self { from, to, ..self }
     }
@@ -187,9 +187,8 @@ impl Route {
         self.tables.revisions.get(at)?.type_named(name)
     }
 
-    /// Returns the type by which an extension at an end of the way answers a request of the revision.
-    ///
-    /// Such a type has the same name in the core that had the feature before.
+    /// Returns the type by which an extension at an end of the route answers a request of the revision. The type has the same name in
+    /// the core that had the feature before.
     pub(crate) fn extension_result(&self, method: &str) -> Option<&'static str> {
         let mut rows = self.ends.iter().flat_map(|end| match end {
             Protocol::Extension(extension) => extension.results,
@@ -214,7 +213,7 @@ impl Route {
     /// Converts a definition, or the params or the result of a method. Between equal revisions the text stays as it is.
     ///
     /// # Errors
-    /// A text that is not valid where the route begins, a subject that is not there, and one that the end does not have.
+    /// Returns an error for a text that is not valid where the route begins, and for a subject that either end does not have.
     pub fn convert(&self, subject: Subject<'_>, text: &str, cx: Context) -> Conversion<Json> {
         let route = match subject {
             Subject::Method(method, _, sender) => self.of_method(method, sender),
@@ -254,8 +253,8 @@ impl Route {
         }
     }
 
-    /// Converts a result that is none of the extension's, between the revisions that the ends rest on; `None` if it is none of
-    /// theirs either.
+    /// Converts a result that does not belong to the extension, between the revisions that the ends rest on. Returns `None` if it
+    /// does not belong to them either.
     fn convert_ordinary(
         &self,
         subject: Subject<'_>,

@@ -116,7 +116,7 @@ impl Translator {
         self.convert_params(way, method, params.text(), peer, &context)
     }
 
-    /// Converts params between revisions that differ, in such a context. Fails as [`params`](Self::params).
+    /// Converts params between revisions that differ, in this context. Fails as [`params`](Self::params).
     pub fn convert_params(
         &self,
         way: TextDirection,
@@ -284,8 +284,7 @@ impl Translator {
         Some(json)
     }
 
-    /// Returns the conversion of a request or a response, refused if it has a loss that is not accepted. Returns that of the
-    /// conversion, or an error for a loss that is not accepted.
+    /// Returns the conversion of a request or a response. Returns its error, or an error for a loss that is not accepted.
     pub fn checked<T>(&self, method: &str, converted: Conversion<T>) -> Conversion<T> {
         let least = self
             .rejected
@@ -298,8 +297,7 @@ impl Translator {
         converted
     }
 
-    /// Calls the hook with the losses of a message, and returns its conversion, refused if it has a loss that is not accepted.
-    /// Fails as [`checked`](Self::checked).
+    /// Calls the hook with the losses of a message, and returns its conversion. Fails as [`checked`](Self::checked).
     #[inline]
     pub fn report<T>(
         &self,

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{LISTS, ServerOffer, canonical_text};
 
-/// The member that says what the file is, and its form: it grows when a member goes or changes, not when one comes.
+/// The member that marks a lock file, and the format: it rises when a member is removed or changes, not when one is added.
 const MARK: &str = "mcpLock";
 const FORMAT: u64 = 1;
 

@@ -32,7 +32,7 @@ impl ReadPages {
     /// Takes a page, and returns the params of the request for the next one; `None` if it is the last.
     ///
     /// # Errors
-    /// Returns why the list does not end: a cursor came twice, or it has more than 100 pages or 16 MiB.
+    /// Returns the reason, in words, if the list does not end: a cursor came twice, or it has more than 100 pages or 16 MiB.
     pub fn params_after(&mut self, page: &Json) -> Result<Option<Json>, String> {
         self.bytes += page.text().len();
         let Some(next) = page.get("nextCursor").filter(|cursor| !cursor.is_null()) else {

@@ -88,13 +88,13 @@ pub const LISTS: [OfferList; 4] = [
 /// Members of the result of `initialize` or `server/discover` that are about the exchange, and not about the server.
 const OF_THE_EXCHANGE: [&str; 3] = ["resultType", "ttlMs", "cacheScope"];
 
-/// The offer of a server, as a lock has it: the members of what it says of itself, and its lists.
+/// The offer of a server, as a lock has it: the facts of its introduction, and its lists.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ServerOffer(pub(crate) Map<String, Value>);
 
 impl ServerOffer {
-    /// Makes the offer of a server that speaks `version`, from its result of `initialize` or `server/discover` and from the
-    /// pages of its lists; and a sentence for each entry that has no place in a lock.
+    /// Creates the offer of a server that speaks `version`, from its result of `initialize` or `server/discover` and from the
+    /// pages of its lists. Returns it with a sentence for each entry that cannot be in a lock.
     ///
     /// # Errors
     /// Returns an error for a result that is not JSON of an object, or nested too deep.
@@ -170,7 +170,7 @@ impl ServerOffer {
             .filter(move |(name, _)| !is_list(name))
     }
 
-    /// Returns a member of what the server says of itself.
+    /// Returns a fact of the server's introduction.
     #[must_use]
     pub fn fact(&self, name: &str) -> Option<&Value> {
         self.0.get(name)

@@ -9,7 +9,7 @@ use syn::meta::ParseNestedMeta;
 use syn::parse::Parser as _;
 use syn::{Attribute, Error, Expr, FnArg, ItemFn, Lit, LitBool, LitStr, Meta, Result, Token};
 
-/// Keeps the name, the description and the hints of a tool beside its function, for `Router::add`.
+/// Makes a tool of a function, with a name, a description and hints, for `Router::add`.
 ///
 /// The function stays as it is. Its doc comment is the description, and its name that of the tool; a type of the same name
 /// beside it has both. A function that cannot be a tool is an error at the place of the mistake.
@@ -108,7 +108,7 @@ fn described(arguments: TokenStream, function: TokenStream) -> Result<TokenStrea
     })
 }
 
-/// Checks what the compiler would tell of the call of `Router::tool` only, and without a cure.
+/// Checks for mistakes that the compiler would report at the call of `Router::tool` only, and without a cure.
 fn check(function: &ItemFn) -> Result<()> {
     let signature = &function.sig;
     if signature.asyncness.is_none() {

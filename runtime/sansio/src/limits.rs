@@ -50,7 +50,7 @@ pub struct Limits {
 /// The longest time that is waited for; clocks cannot add every [`Duration`].
 const LONGEST_WAIT: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 
-/// Returns when a time that begins now is over; a time of more than 100 years counts as 100 years.
+/// Returns the end of a time that begins now; more than 100 years count as 100 years.
 pub(crate) fn deadline(now: Duration, time: Duration) -> Duration {
     now.saturating_add(time.min(LONGEST_WAIT))
 }

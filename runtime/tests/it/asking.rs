@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::{Channel, NOW, Received, Server, body, calls, claim, open, server, text_of};
+use crate::support::{
+    Channel, NOW, Received, Server, body, calls, claim, open, says, server, text_of,
+};
 use mcp_revisions::mcp_wire::{self, Json};
 use mcp_revisions::sansio::driver::server::tasks::{answer_with_task, starting};
 use mcp_revisions::sansio::server::{
@@ -278,12 +280,7 @@ fn the_state_of_a_handler_comes_back_as_it_was_and_for_the_same_call_alone() {
     ] {
         let refused = again(&server, arguments, state, now).unwrap_err();
         assert_eq!(refused["code"], -32602, "{arguments} {state}");
-        assert!(
-            refused["message"]
-                .as_str()
-                .unwrap()
-                .contains("make the request again")
-        );
+        says(&refused["message"], "make the request again");
     }
     // Nor is what was signed for arguments with a repeated member good for others.
     let state = asked_by_result(&server, r#"{"to":"ada","to":"eve"}"#);

@@ -29,109 +29,67 @@ fn refused(received: &Received) -> (i64, Value) {
 fn what_is_no_message_is_refused_with_the_right_code_and_the_session_lives_on() {
     let server = server(Revision::V2025_11_25);
     let mut channel = open(&server, "2025-11-25");
-    let null = Value::Null;
-    let cases: &[(&[u8], i64, Value)] = &[
-        (b"", -32700, null.clone()),
-        (b"   ", -32700, null.clone()),
-        (b"hello", -32700, null.clone()),
-        (b"{", -32700, null.clone()),
+    let cases: [(i64, Value, &[&[u8]]); 4] = [
         (
-            b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"} {}",
             -32700,
-            null.clone(),
-        ),
-        (b"{}{}", -32700, null.clone()),
-        (b"\xEF\xBB\xBF{}", -32600, null.clone()),
-        (
-            b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"pi\xFFng\"}",
-            -32700,
-            null.clone(),
-        ),
-        (
-            b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"pi\xC3",
-            -32700,
-            null.clone(),
+            Value::Null,
+            &[
+                b"",
+                b"   ",
+                b"hello",
+                b"{",
+                br#"{"jsonrpc":"2.0","id":1,"method":"ping"} {}"#,
+                b"{}{}",
+                b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"pi\xFFng\"}",
+                b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"pi\xC3",
+                br#"{"jsonrpc":"2.0","id":1,"method":"ping",}"#,
+                br#"{"jsonrpc":"2.0","id":01,"method":"ping"}"#,
+                b"[",
+            ],
         ),
         (
-            b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",}",
-            -32700,
-            null.clone(),
+            -32600,
+            Value::Null,
+            &[
+                b"\xEF\xBB\xBF{}",
+                b"{}",
+                b"5",
+                b"null",
+                br#""ping""#,
+                br#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#,
+                br#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#,
+                br#"{"jsonrpc":"2.0","id":[1],"method":"ping"}"#,
+                br#"{"jsonrpc":"2.0","id":true,"method":"ping"}"#,
+                br#"{"jsonrpc":"2.0","id":"\uD800","method":"ping"}"#,
+                b"[1]",
+            ],
         ),
         (
-            b"{\"jsonrpc\":\"2.0\",\"id\":01,\"method\":\"ping\"}",
-            -32700,
-            null.clone(),
-        ),
-        (b"{}", -32600, null.clone()),
-        (b"5", -32600, null.clone()),
-        (b"null", -32600, null.clone()),
-        (b"\"ping\"", -32600, null.clone()),
-        (b"{\"id\":3,\"method\":\"ping\"}", -32600, json!(3)),
-        (
-            b"{\"jsonrpc\":\"1.0\",\"id\":3,\"method\":\"ping\"}",
             -32600,
             json!(3),
+            &[
+                br#"{"id":3,"method":"ping"}"#,
+                br#"{"jsonrpc":"1.0","id":3,"method":"ping"}"#,
+                br#"{"jsonrpc":2.0,"id":3,"method":"ping"}"#,
+            ],
         ),
         (
-            b"{\"jsonrpc\":2.0,\"id\":3,\"method\":\"ping\"}",
-            -32600,
-            json!(3),
-        ),
-        (
-            b"{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"ping\"}",
-            -32600,
-            null.clone(),
-        ),
-        (
-            b"{\"jsonrpc\":\"2.0\",\"id\":1.5,\"method\":\"ping\"}",
-            -32600,
-            null.clone(),
-        ),
-        (
-            b"{\"jsonrpc\":\"2.0\",\"id\":[1],\"method\":\"ping\"}",
-            -32600,
-            null.clone(),
-        ),
-        (
-            b"{\"jsonrpc\":\"2.0\",\"id\":true,\"method\":\"ping\"}",
-            -32600,
-            null.clone(),
-        ),
-        (
-            b"{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":5}",
             -32600,
             json!(4),
+            &[
+                br#"{"jsonrpc":"2.0","id":4,"method":5}"#,
+                br#"{"jsonrpc":"2.0","id":4,"method":"ping","params":5}"#,
+                br#"{"jsonrpc":"2.0","id":4,"method":"ping","result":{}}"#,
+                br#"{"jsonrpc":"2.0","id":4,"method":"ping","method":"tools/list"}"#,
+                br#"{"jsonrpc":"2.0","id":4}"#,
+                br#"{"jsonrpc":"2.0","id":4,"method":"\uD800"}"#,
+            ],
         ),
-        (
-            b"{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"ping\",\"params\":5}",
-            -32600,
-            json!(4),
-        ),
-        (
-            b"{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"ping\",\"result\":{}}",
-            -32600,
-            json!(4),
-        ),
-        (
-            b"{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"ping\",\"method\":\"tools/list\"}",
-            -32600,
-            json!(4),
-        ),
-        (b"{\"jsonrpc\":\"2.0\",\"id\":4}", -32600, json!(4)),
-        (
-            b"{\"jsonrpc\":\"2.0\",\"id\":\"\\uD800\",\"method\":\"ping\"}",
-            -32600,
-            null.clone(),
-        ),
-        (
-            b"{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"\\uD800\"}",
-            -32600,
-            json!(4),
-        ),
-        (b"[", -32700, null.clone()),
-        (b"[1]", -32600, null.clone()),
     ];
-    for (text, code, id) in cases {
+    let texts = cases
+        .iter()
+        .flat_map(|(code, id, texts)| texts.iter().map(move |text| (text, code, id)));
+    for (text, code, id) in texts {
         let shown = String::from_utf8_lossy(text);
         let received = server.receive(&mut channel, None, text, NOW);
         assert_eq!(refused(&received), (*code, id.clone()), "{shown}");

@@ -1,4 +1,4 @@
-//! The writer: minified JSON text, appended to a string, and what a type does to be written.
+//! Writes minified JSON text, appended to a string.
 
 use crate::map::Map;
 use crate::scan;
@@ -20,7 +20,7 @@ pub struct Writer {
 impl Writer {
     /// Creates a writer with nothing written, and room for a small message.
     pub fn new() -> Self {
-        // What most requests and notifications need; a text that grows up to it is copied on the way.
+        // Most requests and notifications are shorter, and are never moved while they grow.
         const ROOM: usize = 256;
         Self::append_to(String::with_capacity(ROOM))
     }
@@ -131,14 +131,14 @@ impl Writer {
         self.text.push_str(digits.unwrap_or("0"));
     }
 
-    /// Writes what is known to be the text of one JSON value.
+    /// Writes the text of one JSON value, which is not checked.
     #[inline]
     pub(crate) fn raw(&mut self, json: &str) {
         self.text.push_str(json);
     }
 }
 
-/// Returns whether a text is a JSON string as it is, without escapes.
+/// Returns whether a text needs no escapes in a JSON string.
 #[must_use]
 pub const fn is_plain(text: &str) -> bool {
     let bytes = text.as_bytes();

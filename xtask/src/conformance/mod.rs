@@ -54,13 +54,8 @@ pub(crate) struct Arguments {
     /// Run only this scenario
     #[arg(long)]
     scenario: Option<String>,
-    /// Run the server as this many replicas, of which each request gets the next one [default: 1]
-    ///
-    /// They share a Redis server if `redis-server` is on the PATH, else memory.
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
-    replicas: u32,
-    /// Start each of three replicas as a process of its own, behind haproxy
-    #[arg(long, conflicts_with = "replicas")]
+    /// Start the server as three processes behind haproxy
+    #[arg(long)]
     haproxy: bool,
     /// Run only the scenarios of this side
     #[arg(long, value_enum)]
@@ -190,7 +185,10 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
                     continue;
                 }
             },
-            ExampleSide::Server => (served(&suite, only, arguments.replicas)?, Vec::new()),
+            ExampleSide::Server => {
+                let (_server, url) = start(None)?;
+                (scored(&suite, &url, only)?, Vec::new())
+            }
             ExampleSide::Client => client::run(&suite, only)?,
         };
         let of_side = expected.iter().filter(|one| one.side == side.name());
@@ -213,26 +211,13 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
     Ok(outcome)
 }
 
-/// Returns the server's side: all scenarios of all revisions.
-fn served(suite: &Suite, only: Option<&str>, replicas: u32) -> anyhow::Result<Scores> {
-    let redis = match replicas {
-        0 | 1 => None,
-        _ => RedisServer::start(&suite.folder),
-    };
-    if replicas > 1 && redis.is_none() {
-        eprintln!("redis-server is not on the PATH: the replicas share memory");
-    }
-    let (_server, url) = start(replicas, redis.as_ref())?;
-    scored(suite, &url, only)
-}
-
 /// Returns the server's side, against three processes behind haproxy; `None` without it, or without Redis.
 fn balanced(suite: &Suite, only: Option<&str>) -> anyhow::Result<Option<Scores>> {
     let Some(redis) = RedisServer::start(&suite.folder) else {
         return Ok(None);
     };
     let servers: Vec<(RunningProcess, String)> = (0..3)
-        .map(|_| start(1, Some(&redis)))
+        .map(|_| start(Some(&redis)))
         .collect::<anyhow::Result<_>>()?;
     let urls: Vec<String> = servers.iter().map(|(_, url)| url.clone()).collect();
     let balancer = Balancer::start(&urls)?;
@@ -241,12 +226,12 @@ fn balanced(suite: &Suite, only: Option<&str>) -> anyhow::Result<Option<Scores>>
 }
 
 /// Builds the example server, and starts it.
-fn start(replicas: u32, redis: Option<&RedisServer>) -> anyhow::Result<(RunningProcess, String)> {
+fn start(redis: Option<&RedisServer>) -> anyhow::Result<(RunningProcess, String)> {
     let features = redis.map_or("", |_| " --features redis");
     let built = Built::of(&format!("--package {PROGRAMS} --bin {SERVER}{features}"))?;
     let mut server = Command::new(built.program(SERVER)?);
-    server.args(["0", &replicas.to_string()]);
-    RunningProcess::listening(server.args(redis.map(|redis| &redis.url)), None)
+    server.arg("0").args(redis.map(|redis| &redis.url));
+    RunningProcess::listening(&mut server, None)
 }
 
 /// All scenarios of all revisions, against the server at a URL.

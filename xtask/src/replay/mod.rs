@@ -31,9 +31,6 @@ pub(crate) struct Arguments {
     /// Compile the crate of each draft and its conversions as well
     #[arg(long)]
     compile: bool,
-    /// Spec directory [default: spec/ of this workspace]
-    #[arg(long, value_name = "DIR")]
-    spec: Option<PathBuf>,
 }
 
 /// The columns of the rows of a diff by level, worst first.
@@ -41,7 +38,7 @@ const WIDTHS: [usize; 4] = [9, 7, 12, 16];
 
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<CommandOutcome> {
     let schemas = dated(&arguments.dir)?;
-    let directory = SpecDirectory::read(&arguments.spec.map_or_else(spec_dir, Ok)?)?;
+    let directory = SpecDirectory::read(&spec_dir()?)?;
     let mut replay = Replay::new(directory)?;
     let compile = arguments.compile;
     let workshop = compile.then(Workshop::set_up).transpose()?;

@@ -1,7 +1,7 @@
 //! `cargo xtask site`: a static site of all revisions, any two of them compared, and of the guides.
 //!
-//! Each page is whole in itself and loads nothing but the pictures of a guide. The files are a function of `spec/`, the guides and
-//! the days of the draft.
+//! Each page is self-contained, but for the pictures of a guide. The files are a function of `spec/`, the guides and the days of
+//! the draft.
 
 use std::path::{Path, PathBuf};
 
@@ -38,9 +38,6 @@ pub(crate) struct Arguments {
     /// Folder of the draft's schemas by day, for the feed: YYYY-MM-DD-anything.json
     #[arg(long, value_name = "DIR")]
     days: Option<PathBuf>,
-    /// Spec directory [default: spec/ of this workspace]
-    #[arg(long, value_name = "DIR")]
-    spec: Option<PathBuf>,
 }
 
 /// The files of the site, by their paths in its folder.
@@ -80,8 +77,7 @@ const FEED: &str = "draft.atom";
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     let out = &arguments.out;
-    let dir = arguments.spec.clone();
-    let spec = Spec::read(&dir.map_or_else(workspace::spec_dir, Ok)?)?;
+    let spec = Spec::read(&workspace::spec_dir()?)?;
     let docs = match &arguments.docs {
         Some(dir) => dir.clone(),
         None => workspace::root()?.join("docs"),
@@ -444,12 +440,12 @@ fn released(spec: &Spec) -> impl Iterator<Item = &Revision> {
         .filter(move |one| one.status == RevisionStage::Released && is_day(&one.id))
 }
 
-/// Returns the way from a file of the site up to its folder.
+/// Returns the relative path from a file of the site to its root.
 fn up(path: &str) -> String {
     "../".repeat(path.matches('/').count())
 }
 
-/// Returns the pages that all others link to, with their URLs from a file that is so far below.
+/// Returns the pages that all others link to, with their URLs behind the path to the root.
 fn linked(up: &str) -> Vec<(String, String)> {
     let pages = PAGES.iter();
     pages
@@ -457,7 +453,7 @@ fn linked(up: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Returns the name of the files of a pair, whose letters mean nothing in a URL.
+/// Returns the name of the files of a pair, without characters that have a meaning in a URL.
 fn file_name(diff: &Diff) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._-@".contains(letter);
     format!("{}..{}", diff.old, diff.new).replace(|letter| !is_plain(letter), "-")

@@ -226,7 +226,7 @@ struct Stubs {
     extension: Option<String>,
 }
 
-/// Says what an import leaves open, writes stubs for it where that is asked for, and writes the directory.
+/// Lists the questions that an import leaves open, writes stubs for them if they are wanted, and writes the directory.
 fn ends(
     directory: &mut SpecDirectory,
     dir: &Path,

@@ -1,4 +1,4 @@
-//! `diff`: what changed between two revisions.
+//! `diff`: compares two revisions.
 
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -50,7 +50,7 @@ pub struct Arguments {
     spec: Option<PathBuf>,
 }
 
-/// Options of a report: which changes it has, in which form, and which of them fail a check.
+/// Options of a report: its changes, its format, and the level that fails a check.
 #[derive(Args, Debug)]
 pub struct ReportArguments {
     /// Output format [default: that of the name of --output: .html, .json or .md; else text]
@@ -169,9 +169,8 @@ pub fn run(
     report.outcome(&sources, history, arguments.report.fail_on, colour)
 }
 
-/// Compares what servers offered with what they offer now, given as the texts of locks under names for them; any change fails
-/// the check unless an option says which do. `own` reads the spec of the program, `colour` is for text. Fails for a text that
-/// is not a lock, and an option that cannot be read.
+/// Compares two locks, given as texts under their names. Any change fails the check, unless `--fail-on` sets a level. `own` reads
+/// the spec of the program, `colour` is for text. Fails for a text that is not a lock, and an option that cannot be read.
 pub fn run_locks(
     arguments: &ReportArguments,
     own: impl FnOnce() -> Result<Spec, Error>,
@@ -195,7 +194,7 @@ pub fn run_locks(
     report.outcome(&sources, history, Some(fails), colour)
 }
 
-/// A report of changes, as its options want it.
+/// A report of changes, with its options.
 struct DiffReport<'a> {
     arguments: &'a ReportArguments,
     filter: RowFilter,
@@ -297,7 +296,7 @@ impl DiffReport<'_> {
                 .collect(),
             ReportFormat::Html => html::render(history)?,
         };
-        // Names in a schema are anybody's, and people read these formats.
+        // A schema may have any names, and people read these formats in a terminal.
         Ok(harmless(&text, |rest| has_colours && is_colour(rest)).into_owned())
     }
 }

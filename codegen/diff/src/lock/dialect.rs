@@ -1,6 +1,6 @@
 //! The schema of a tool, in any dialect of JSON Schema, as one of 2020-12 that is a part of a larger file.
 //!
-//! What the dialects say differently is translated where both say it, and refused with the reason where a reader could only guess.
+//! A keyword that 2020-12 has in another form is translated; one that leaves a reader to guess is refused, with the reason.
 
 use mcp_revisions_schema::pointer::{escaped, of_fragment, to_fragment, unescaped};
 use mcp_revisions_schema::spec::canonical::{KeywordContent, holds};
@@ -27,7 +27,7 @@ const DIALECTS: [(&str, SchemaDialect); 5] = [
     ("draft/2020-12", Draft2020),
 ];
 
-/// Keywords that a dialect was the first to have: earlier ones pass over them.
+/// Keywords, and the first dialect that has them: earlier ones ignore them.
 const SINCE: [(&str, SchemaDialect); 16] = [
     ("const", Draft06),
     ("contains", Draft06),
@@ -47,18 +47,18 @@ const SINCE: [(&str, SchemaDialect); 16] = [
     ("prefixItems", Draft2020),
 ];
 
-/// Where a schema and its definitions stand in the larger file.
+/// The places of a schema and its definitions in the larger file.
 pub(super) struct SchemaHome<'h> {
     /// The JSON pointer of the schema.
     pub(super) pointer: &'h str,
-    /// Makes the name of a definition there of its own name.
+    /// Returns the name there of a definition.
     pub(super) definition: &'h dyn Fn(&str) -> String,
 }
 
 /// A schema of 2020-12, and its definitions by their names in the larger file.
 pub(super) type ModernSchema = (Value, Map<String, Value>);
 
-/// Translates a schema to 2020-12. Returns what of it cannot be judged, in words.
+/// Translates a schema to 2020-12. Fails with the part that cannot be judged, in words.
 pub(super) fn modern(schema: &Value, home: &SchemaHome<'_>) -> Result<ModernSchema, String> {
     let root = schema.as_object();
     let own = root.and_then(|root| root.get("$schema"));
@@ -112,7 +112,7 @@ impl Translation<'_> {
         self.stated.is_some_and(|stated| stated <= dialect)
     }
 
-    /// As deep as the schema is nested, which the reader of JSON limits.
+    /// Recurses as deep as the schema is nested, which the reader of JSON limits.
     fn schema(&self, schema: &Value, is_root: bool) -> Result<Value, String> {
         let Value::Object(members) = schema else {
             return Ok(schema.clone());
@@ -120,7 +120,7 @@ impl Translation<'_> {
         if let Some(target) = members.get("$ref")
             && self.is_until(Draft07)
         {
-            // These dialects pass over what stands beside a reference.
+            // These dialects ignore the keywords beside a reference.
             return Ok(json!({ "$ref": self.reference(target)? }));
         }
         let mut modern = Map::new();

@@ -1,7 +1,7 @@
-//! Lock files as sides of a comparison: what servers offer, a message for each tool, prompt and resource.
+//! Lock files as sides of a comparison: each tool, prompt and resource of a server is a message.
 //!
 //! The schema of a tool's input becomes that of `arguments` in a `tools/call` of it, and the schema of its output that of
-//! `structuredContent` in the result. What no schema says is compared in [`statements`].
+//! `structuredContent` in the result. [`statements`] compares the facts that no schema has.
 
 mod dialect;
 mod schemas;
@@ -58,7 +58,7 @@ pub(crate) struct LockedEntry {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LockFacts {
     entries: Vec<LockedEntry>,
-    /// The facts that each server says of itself, by the words of a wire path for them.
+    /// The facts about each server, by their words in a wire path.
     servers: Vec<(String, SortedMap<String, Value>)>,
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn is_lock(text: &str) -> bool {
         && serde_json::from_str(text).is_ok_and(|document| LockFile::is_marked(&document))
 }
 
-/// Opens two locks as sides. What a schema says that cannot be judged is compared as a text, on both sides.
+/// Opens two locks as sides. A schema that cannot be judged admits anything on both sides.
 pub(crate) fn sides(locks: [LockText; 2]) -> Result<[ComparedSide; 2], Error> {
     let read = |lock: &LockText| {
         let document = json::parse(&lock.name, &lock.text)?;
@@ -243,8 +243,7 @@ pub(crate) fn compare(old: &ComparedSide, new: &ComparedSide) -> Diff {
     }
 }
 
-/// Judges a change of a server by those who depend on the old one: its callers, whose messages the new one gets, and the readers
-/// of its results, who get those of the new one.
+/// Judges a change of a server for the clients of the old one: the new server gets their calls, and they read its results.
 fn seen_from_outside(row: &mut DiffRow) {
     let is_sent = |direction| row.paths.iter().any(|path| path.direction == direction);
     let is_called = is_sent(Direction::ClientToServer);
@@ -272,7 +271,7 @@ fn seen_from_outside(row: &mut DiffRow) {
     if is_spelling {
         row.level = ChangeLevel::Representation;
     }
-    // An optional member that is never sent any more fits every reader, and serves none.
+    // Every reader accepts a result without an optional member, but some may need the member.
     let is_missed = row.kind == ChangeKind::MemberRemoved && is_read;
     let is_in_result = row
         .paths
@@ -285,7 +284,7 @@ fn seen_from_outside(row: &mut DiffRow) {
     row.crate_change = CrateChange::Patch;
 }
 
-/// Returns a name as a line shows it: on the line, and with the characters that it hides.
+/// Returns a name for a line of text, with escapes for the characters that it hides.
 fn shown(name: &str) -> String {
     revealed(name).unwrap_or_else(|| name.to_owned())
 }

@@ -37,7 +37,7 @@ impl SchemaPart {
         }
     }
 
-    /// Returns where the schema stands in the file of definitions.
+    /// Returns the JSON pointer of the schema in the file of definitions.
     fn pointer(self, entry: &LockedEntry) -> String {
         match self {
             Self::Input => format!(

@@ -26,7 +26,7 @@ const HINTS: [(&str, bool, bool); 4] = [
 /// Values by their places: the members on the way to each.
 type Statements = SortedMap<Vec<String>, Value>;
 
-/// Returns the rows about what no schema says.
+/// Returns the rows about facts that no schema states.
 pub(super) fn rows(old: &LockFacts, new: &LockFacts) -> Vec<DiffRow> {
     let mut rows = Vec::new();
     for (method, said) in &new.servers {
@@ -211,7 +211,7 @@ fn weakened(
     })
 }
 
-/// Adds a row for each text that hides characters and did not do so before at its place.
+/// Adds a row for each text that hides characters, unless the same text did so before.
 fn hidden(method: &str, [old, new]: [Option<&Value>; 2], rows: &mut Vec<DiffRow>) {
     let [before, after] = [old, new].map(|value| value.map(hidden_texts).unwrap_or_default());
     for (way, text) in after.iter().filter(|found| !before.contains(found)) {
@@ -232,7 +232,7 @@ fn hidden(method: &str, [old, new]: [Option<&Value>; 2], rows: &mut Vec<DiffRow>
     }
 }
 
-/// Returns the row of something that the server says at a place of its list, or of itself.
+/// Returns the row of a statement of the server, about an entry of a list or about itself.
 fn row(kind: ChangeKind, method: &str, way: &[String], values: [Option<&Value>; 2]) -> DiffRow {
     let mut row = DiffRow::new(kind);
     let mut trail = Trail::root();

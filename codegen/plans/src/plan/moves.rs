@@ -64,7 +64,7 @@ pub struct AlternativesPlan {
 
 impl AlternativesPlan {
     /// Returns the values that its items hold.
-    pub fn held(&self) -> impl Iterator<Item = &HeldValue> {
+    pub fn held_values(&self) -> impl Iterator<Item = &HeldValue> {
         self.items.iter().filter_map(|item| item.held.as_ref())
     }
 

@@ -1,5 +1,4 @@
-//! Lists whose entries are of a union: an entry of a variant that the target lacks costs itself, as an unknown one does, and not
-//! what holds the list.
+//! Lists of a union: an entry whose variant the target lacks is left out, like an unknown entry, and the list stays.
 
 use super::super::effect::target;
 use super::super::open::UNDECIDED;
@@ -11,8 +10,8 @@ use super::Planner;
 use mcp_revisions_schema::sorted::{SortedMap, SortedSet};
 
 impl Planner<'_> {
-    /// Marks the lists that go on without entries of variants which no rule speaks of, or which a rule drops; a list that is whole or
-    /// nothing is none of them. The open questions about such variants say so.
+    /// Marks the lists from which entries are left out: those of variants that no rule covers, or that a rule drops. A list that must
+    /// be complete is not marked. The open questions about these variants say so.
     pub(super) fn leave_out(&mut self) {
         let mut done = std::mem::take(&mut self.done);
         let unions: SortedMap<(PairEnd, PairEnd), Vec<LeftOut>> = done
@@ -48,13 +47,13 @@ impl Planner<'_> {
         }
     }
 
-    /// Returns the place of a variant in rules.
+    /// Returns the name of a variant in rules.
     fn variant(&self, union: &PairEnd, variant: &str) -> String {
         let def = self.from.get(union.name());
         format!("{}|{variant}", def.map_or(union.name(), |def| &def.doc_key))
     }
 
-    /// Returns the variants of a union for which an entry of a list is left out.
+    /// Returns the variants of a union whose entries are left out of lists.
     fn left_out(&self, one: &PlannedConversion) -> Vec<LeftOut> {
         let ConversionBody::Union(arms) = &one.body else {
             return Vec::new();

@@ -30,7 +30,8 @@ impl<'m> Planner<'m> {
         let has = |lists: &[AlternativesPlan], others: &[AlternativesPlan], wire: &str| {
             lists.iter().any(|list| list.wire == wire)
                 || entries.iter().any(|entry| entry.wire == wire)
-                || (others.iter().flat_map(AlternativesPlan::held)).any(|held| held.member == wire)
+                || (others.iter().flat_map(AlternativesPlan::held_values))
+                    .any(|held| held.member == wire)
         };
         let planned = (to.members.iter()).filter(|target| !has(&gathered, &spread, &target.wire));
         for target in planned {

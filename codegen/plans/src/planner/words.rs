@@ -14,7 +14,7 @@ pub(super) fn presence(presence: &Presence) -> String {
     }
 }
 
-/// Returns what a value of a shape is, without the name of the type.
+/// Describes the values of a shape, without the name of the type.
 pub(super) fn shape(shape: &Shape) -> String {
     match shape {
         Shape::StringEnum(values) => {

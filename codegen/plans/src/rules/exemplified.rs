@@ -54,7 +54,7 @@ pub(crate) struct ExemplifiedRow<'r> {
 
 impl RuleTables {
     /// All rows with an id, in the order of the file within their kind.
-    pub(crate) fn told(&self) -> impl Iterator<Item = ExemplifiedRow<'_>> {
+    pub(crate) fn exemplified(&self) -> impl Iterator<Item = ExemplifiedRow<'_>> {
         macro_rules! told {
             ($rows:expr, $says:ident, |$row:ident| $at:expr, $rule:expr, $method:expr) => {
                 placed($rows).map(|(offset, $row)| ExemplifiedRow {

@@ -92,8 +92,8 @@ impl PairRules {
 
     /// Adds what changes of the prose ask for, and returns every one without an answer.
     pub fn answering(mut self, changes: &ProseChanges, pair: &RevisionPair) -> (Self, Vec<Error>) {
-        let ids = self.rows.told().map(|row| row.id).collect();
-        let (asked, unanswered) = changes.asked(pair, &ids);
+        let ids = self.rows.exemplified().map(|row| row.id).collect();
+        let (asked, unanswered) = changes.required_rules(pair, &ids);
         self.asked = asked;
         self.pair = Some(pair.clone());
         (self, unanswered)
@@ -312,14 +312,17 @@ impl PairRules {
 
     /// Returns the ids of all rows.
     pub(crate) fn ids(&self) -> SortedSet<String> {
-        self.rows.told().map(|row| row.id.to_owned()).collect()
+        self.rows
+            .exemplified()
+            .map(|row| row.id.to_owned())
+            .collect()
     }
 
     /// Returns the facts of the rules for conversions, by id.
     pub(super) fn facts(&self) -> Vec<RuleFacts> {
         let mut facts: Vec<RuleFacts> = self
             .rows
-            .told()
+            .exemplified()
             .map(|row| RuleFacts {
                 id: row.id.to_owned(),
                 severity: row.rule.and_then(|rule| rule.severity),
@@ -356,7 +359,7 @@ impl PairRules {
 
     /// Returns the examples of every rule, in the order of the file.
     pub fn samples(&self) -> impl Iterator<Item = Sample<'_>> {
-        self.rows.told().flat_map(|row| row.samples())
+        self.rows.exemplified().flat_map(|row| row.samples())
     }
 
     /// Rules that nothing needed, or only in one of the directions that they speak of.

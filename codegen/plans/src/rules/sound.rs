@@ -18,7 +18,7 @@ pub(super) fn faults(file: &RuleFile, rows: &RuleTables, with_examples: bool) ->
         errors.push(error(file, offset, id, problem, reason));
     };
     let mut seen = SortedSet::new();
-    let mut told: Vec<ExemplifiedRow<'_>> = rows.told().collect();
+    let mut told: Vec<ExemplifiedRow<'_>> = rows.exemplified().collect();
     told.sort_by_key(|row| row.offset);
     for row in &told {
         let mut fault = |problem: &str| fault(row.offset, row.id, problem, row.reason);

@@ -15,7 +15,7 @@ pub(crate) fn boxes(model: &Model, opaque: &SortedSet<String>) -> Boxes {
             let held = if opaque.contains(&def.name) {
                 SortedSet::new()
             } else {
-                model.held(&def.shape)
+                model.types_by_value(&def.shape)
             };
             (def.name.clone(), held)
         })

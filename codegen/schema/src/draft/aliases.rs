@@ -32,7 +32,7 @@ pub(super) fn settle(built: &mut BuiltModel, file: &str, scope: &Scope) -> Resul
     // Now that aliases end: a union that is a variant of itself.
     let variants: SortedMap<String, SortedSet<String>> = (built.model.types.iter())
         .filter_map(|(name, def)| match &def.shape {
-            Shape::Union(_) => Some((name.clone(), built.model.held(&def.shape))),
+            Shape::Union(_) => Some((name.clone(), built.model.types_by_value(&def.shape))),
             _ => None,
         })
         .collect();

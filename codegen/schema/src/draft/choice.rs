@@ -101,8 +101,9 @@ impl DraftBuilder<'_> {
     /// Returns the strings that a rule names among those of a node that may be any.
     pub(super) fn known_strings(&self, node: &SchemaNode, place: &str) -> Option<&[String]> {
         let is_text = node.types == [JsonType::String] && node.constant.is_none();
-        let ruled = |shape: &ShapeAs| is_text && node.choices.is_none() && shape.known().is_some();
-        self.rules.shape(place, ruled)?.known()
+        let ruled =
+            |shape: &ShapeAs| is_text && node.choices.is_none() && shape.named_strings().is_some();
+        self.rules.shape(place, ruled)?.named_strings()
     }
 
     fn named_choices(&mut self, node: &SchemaNode, strings: Vec<String>) -> Shape {

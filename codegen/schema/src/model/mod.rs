@@ -104,7 +104,7 @@ impl Model {
     }
 
     /// Returns the named types that a shape holds by value. Those of further members lie in a map, and so on the heap.
-    pub(crate) fn held(&self, shape: &Shape) -> SortedSet<String> {
+    pub(crate) fn types_by_value(&self, shape: &Shape) -> SortedSet<String> {
         let by_value = |ty: &&Ty| Some(self.resolve(ty).by_value()?.clone());
         let held = shape.holds();
         let members = shape

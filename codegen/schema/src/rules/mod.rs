@@ -173,7 +173,7 @@ pub(crate) enum ShapeAs {
 
 impl ShapeAs {
     /// Returns the strings that have names, if any other string is one of its values, too.
-    pub(crate) fn known(&self) -> Option<&[String]> {
+    pub(crate) fn named_strings(&self) -> Option<&[String]> {
         match self {
             Self::OpenEnum(known) => Some(known),
             Self::Object | Self::Json | Self::Map => None,
@@ -332,7 +332,7 @@ impl Rules {
         }
         let shapes = &self.shapes;
         errors.extend(shapes.rules.shape.iter().filter_map(|row| {
-            let known = row.get_ref().r#as.known()?;
+            let known = row.get_ref().r#as.named_strings()?;
             let names: Vec<String> = known.iter().map(|text| pascal_case(text)).collect();
             let is_taken = |(at, name): (usize, &String)| {
                 !is_identifier(name) || *name == OTHER || names[..at].contains(name)

@@ -125,7 +125,7 @@ impl ProseChanges {
 
     /// Returns the rules of a pair that its changes ask for; every change without an answer, or a rule that is not there, is
     /// an error.
-    pub fn asked(
+    pub fn required_rules(
         &self,
         pair: &RevisionPair,
         rules: &SortedSet<&str>,

@@ -230,7 +230,7 @@ pub fn fitting(schema: Value, errata: &[Erratum], file: &str) -> (Value, Vec<Err
     (schema, fitting)
 }
 
-/// An erratum that does not apply, whether at none of its places, and why not.
+/// An erratum that does not apply at some of its places, or at none of them if the flag is set, with the reason.
 type Problem<'e> = (&'e Erratum, bool, String);
 
 /// Puts errata into a schema at the places where they apply; returns it, those that apply anywhere, and what does not apply.

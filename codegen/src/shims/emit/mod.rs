@@ -80,7 +80,7 @@ pub fn crate_files(plans: &[PairPlan], facts: &scaffold::ShimFacts) -> Result<Cr
 }
 
 /// Returns the value of a conversion, as its function returns it.
-fn done(effect: Effect, value: TokenStream) -> TokenStream {
+fn as_returned(effect: Effect, value: TokenStream) -> TokenStream {
     match effect {
         Effect::Exact | Effect::Lossy => value,
         Effect::Fallible => quote!(Ok(#value)),
@@ -208,7 +208,7 @@ impl Emitter {
         ends: [&TokenStream; 2],
     ) -> TokenStream {
         let [from, to] = ends;
-        let done = |value: TokenStream| done(one.effect, value);
+        let done = |value: TokenStream| as_returned(one.effect, value);
         match body {
             ConversionBody::Object(plan) => self.object(one, plan, ends),
             ConversionBody::Union(arms) => {
@@ -262,8 +262,8 @@ impl Emitter {
             quote!(value)
         };
         let then = match &plan.arm {
-            Arm::Same(becomes) => done(effect, self.becoming(becomes, to, value)),
-            Arm::Custom(hook) => done(effect, called(hook, value)),
+            Arm::Same(becomes) => as_returned(effect, self.becoming(becomes, to, value)),
+            Arm::Custom(hook) => as_returned(effect, called(hook, value)),
             Arm::RequiresState { rule, adapter } => {
                 let (rule, adapter) = (self::rule(rule), self::adapter(*adapter));
                 return quote!(#from::#variant(_) => Err(cx.needs(#rule, #adapter)),);

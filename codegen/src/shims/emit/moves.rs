@@ -47,7 +47,7 @@ impl Emitter {
                 let #local = #list;
             };
         }
-        let there = plan.held().map(|held| {
+        let there = plan.held_values().map(|held| {
             let from = format_ident!("{}", held.member_field);
             quote!(#from.is_some())
         });
@@ -131,7 +131,7 @@ impl Emitter {
                 "spread"
             }
         );
-        let foreign = plan.held().map(|held| {
+        let foreign = plan.held_values().map(|held| {
             let member = &held.member;
             quote!(cx.foreign(#member, &mut extra);)
         });
@@ -205,7 +205,7 @@ impl Emitter {
     /// Returns the members of the target that stand elsewhere in the source.
     pub(super) fn listed(plan: &ObjectPlan) -> Vec<TokenStream> {
         let lists = plan.gathered().iter().map(|list| &list.field);
-        let held = plan.spread().iter().flat_map(AlternativesPlan::held);
+        let held = plan.spread().iter().flat_map(AlternativesPlan::held_values);
         let taken = (plan.entries().iter().filter(|entry| entry.takes)).map(|entry| &entry.field);
         let all = lists
             .chain(held.map(|held| &held.member_field))

@@ -1,7 +1,7 @@
 //! Objects: the members of the target, and what the source has beside them.
 
 use super::words::{option, question};
-use super::{Emitter, adapter, called, done, path, reduced, reject, rule};
+use super::{Emitter, adapter, as_returned, called, path, reduced, reject, rule};
 use mcp_revisions_plans::UNDECIDED;
 use mcp_revisions_plans::plan::{
     AlternativesPlan, DroppedPlan, FieldPlan, HookCall, ObjectPlan, PairEnd, PlannedConversion,
@@ -129,10 +129,10 @@ impl Emitter {
         let leaves = rest.to == Rest::Closed && (changes || rest.from != Rest::Closed);
         let drop_rest = leaves.then(|| quote!(cx.drop_extra(#rule, extra);));
         if after.is_empty() && drop_rest.is_none() {
-            let value = done(one.effect, close);
+            let value = as_returned(one.effect, close);
             return quote!(#stages #value);
         }
-        let value = done(one.effect, quote!(value));
+        let value = as_returned(one.effect, quote!(value));
         let rebound = (!after.is_empty()).then(|| quote!(mut));
         let hooks = after.iter().map(run);
         quote!(#stages let #rebound value = #close; #drop_rest #(#hooks)* #value)
@@ -244,7 +244,10 @@ fn named_fields(plan: &ObjectPlan) -> SortedSet<&str> {
     names.extend(plan.spread().iter().map(|list| &*list.field));
     let put = plan.entries().iter().filter(|entry| !entry.takes);
     names.extend(put.map(|entry| &*entry.field));
-    let gathered = plan.gathered().iter().flat_map(AlternativesPlan::held);
+    let gathered = plan
+        .gathered()
+        .iter()
+        .flat_map(AlternativesPlan::held_values);
     names.extend(gathered.map(|held| &*held.member_field));
     names
 }

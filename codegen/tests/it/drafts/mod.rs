@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
-use mcp_codegen::generate::{Alone, Crate, WireSource, alone};
+use mcp_codegen::generate::{Alone, Crate, alone};
 use mcp_revisions_schema::Error;
 use serde_json::Value;
 
@@ -24,7 +24,7 @@ fn generate(text: &str, package: &str) -> Result<Crate, Error> {
         text,
         file: "draft.json",
         package,
-        wire: WireSource::Path(&wire.display().to_string()),
+        wire: &wire.display().to_string(),
         sha256: "0",
     };
     alone(spec(), &one)

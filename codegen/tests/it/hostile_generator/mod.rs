@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use mcp_codegen::generate::{Alone, Crate, WireSource, alone};
+use mcp_codegen::generate::{Alone, Crate, alone};
 use mcp_revisions_schema::{Decision, Error, Spec};
 use serde_json::{Map, Value, json};
 
@@ -37,7 +37,7 @@ fn from_text(text: &str) -> Result<Crate, Error> {
         text,
         file: "draft.json",
         package: "mcp-hostile",
-        wire: WireSource::Path(&wire.display().to_string()),
+        wire: &wire.display().to_string(),
         sha256: "0",
     };
     alone(&spec(), &one)
@@ -254,7 +254,7 @@ fn packages_and_files_that_would_break_what_names_them() {
             text: &text,
             file,
             package,
-            wire: WireSource::Path("../wire"),
+            wire: "../wire",
             sha256: "0",
         };
         alone(&spec(), &one)

@@ -87,18 +87,15 @@ fn rows(open: &[Decision]) -> (String, Vec<&str>) {
 /// Plans a change both ways: adds what is wrong, and returns how many of the plans leave something open.
 fn carried_or_named(told: &str, one: &Model, other: &Model, wrong: &mut Vec<String>) -> usize {
     let mut named = 0;
-    // The rows that a plan proposes change nothing in the schemas, which are compared once for each way.
-    let mut compared = match ComparedSchemas::of(one, other) {
-        Ok(compared) => compared,
-        Err(errors) => {
-            wrong.extend(errors.iter().map(|error| format!("{told}: {error}")));
-            return 0;
-        }
-    };
-    for (at, (old, new)) in [(one, other), (other, one)].into_iter().enumerate() {
-        if at == 1 {
-            compared = compared.reversed();
-        }
+    for (old, new) in [(one, other), (other, one)] {
+        // The rows that a plan proposes change nothing in the schemas, which are compared once for each way.
+        let compared = match ComparedSchemas::of(old, new) {
+            Ok(compared) => compared,
+            Err(errors) => {
+                wrong.extend(errors.iter().map(|error| format!("{told}: {error}")));
+                return named;
+            }
+        };
         let first = planned(old, new, &compared, "");
         if let Some(fault) = first.faults.first() {
             wrong.push(format!("{told}: {fault}"));

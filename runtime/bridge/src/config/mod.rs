@@ -130,7 +130,7 @@ impl Config {
                 .notes
                 .extend(notes.map(|note| format!("server `{shown}`: {note}")));
             let Some(entry) = entry else { continue };
-            // Hosts read the last one.
+            // Hosts use the last entry of a name.
             let before = config.servers.len();
             config.servers.retain(|it| it.name != entry.name);
             if config.servers.len() < before {
@@ -145,8 +145,8 @@ impl Config {
         Ok(config)
     }
 
-    /// Serves the entries in the place of those that are served: `remove` ends the server of an entry that is gone or another, by
-    /// its name, and `insert` begins one. Returns the errors of `insert`, whose entries are not served.
+    /// Replaces the entries that are served by those of this file. `remove` ends the server of an entry that is gone or has changed,
+    /// by its name; `insert` starts one. Returns the errors of `insert`, whose entries are not served.
     pub fn serve(
         &self,
         served: &mut Vec<ServerEntry>,

@@ -173,7 +173,7 @@ impl GatewayStream {
         let mut pause = FIRST_PAUSE;
         loop {
             let began = Instant::now();
-            let asked = self.asked();
+            let asked = self.resources();
             let params = self.filter.params(asked.keys());
             let mut members = call.params.read::<Map<Json>>().unwrap_or_default();
             members.extend(params.get("notifications").map(|it| ("notifications", it)));
@@ -214,7 +214,7 @@ impl GatewayStream {
     }
 
     /// Returns the resources that this server may have, as it names them, each with the name that the client has for it.
-    fn asked(&self) -> BTreeMap<String, String> {
+    fn resources(&self) -> BTreeMap<String, String> {
         let mut asked = BTreeMap::new();
         for uri in &self.filter.uris {
             let own = (self.gateway.0.uris).inward(&self.member.prefix, uri);

@@ -10,7 +10,7 @@ use mcp_wire::Json;
 use tokio::sync::Notify;
 use tracing::{debug, warn};
 
-use super::given;
+use super::if_any;
 
 /// Maximum number of bytes of notifications kept for a client whose session is not open yet.
 const EARLY_BYTES: usize = 256 << 10;
@@ -93,7 +93,7 @@ impl Listeners {
         self.with(|state| {
             if let Early::Kept { notices, .. } = std::mem::replace(&mut state.early, Early::Over) {
                 for (method, params) in notices {
-                    let fate = session.notify(&method, given(&params));
+                    let fate = session.notify(&method, if_any(&params));
                     debug!(method, ?fate, "sent to the client, which has come now");
                 }
             }
@@ -121,7 +121,7 @@ impl Listeners {
             }
             let sessions = state.sessions.iter();
             let fates = sessions.map(|session| {
-                let fate = session.notify(method, given(&params));
+                let fate = session.notify(method, if_any(&params));
                 debug!(method, ?fate, "sent to the client");
                 fate
             });

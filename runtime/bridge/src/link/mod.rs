@@ -43,7 +43,7 @@ const MAKES_ROOM: Duration = Duration::from_secs(10);
 const NOT_READ: &str = "the client does not read its stream: open it again";
 
 /// Returns the params of a message; `None` for those that stand for none.
-fn given(params: &Json) -> Option<&Json> {
+fn if_any(params: &Json) -> Option<&Json> {
     Some(params).filter(|params| params.text() != "{}")
 }
 
@@ -192,7 +192,7 @@ impl ServerLink {
                     if loses.load(Ordering::Acquire) && is_broken(&params) {
                         return Err(errors::internal(NOT_READ).error);
                     }
-                    let room = tokio::time::timeout(patience, peer.notify(&told, given(&params)));
+                    let room = tokio::time::timeout(patience, peer.notify(&told, if_any(&params)));
                     match room.await {
                         Ok(fate) => {
                             if let Some(ignored) = not_valid(&told, &fate) {

@@ -17,7 +17,7 @@ use mcp_wire::{ErrorObject, Json};
 use tracing::warn;
 
 use super::asked::{BridgedRequest, ServerQuestion, UpstreamDriver};
-use super::given;
+use super::if_any;
 use super::listeners::Listeners;
 use super::proxied::Proxied;
 use super::turns::Decided;
@@ -38,7 +38,7 @@ enum QuestionSlot {
 
 impl QuestionSlot {
     async fn ask(self, method: &str, params: &Json) -> Result<Json, ErrorObject> {
-        let params = given(params);
+        let params = if_any(params);
         match self {
             Self::InCall(peer) => peer.ask(method, params).await,
             Self::AtLarge(session) => session.ask(method, params).await,

@@ -96,7 +96,7 @@ pub(crate) fn run(arguments: &Arguments, given: &ArgMatches) -> anyhow::Result<S
 }
 
 impl Arguments {
-    /// Returns how servers are reached.
+    /// Returns the settings for reaching servers.
     fn reach(&self, files: &BridgeFiles, signs_in: bool) -> Reach<'_> {
         // The password of the store, and that of the client that introspects tokens.
         let guard = self.guard.guard_client_secret_env.clone();

@@ -1,4 +1,4 @@
-//! The server card below the endpoint, held to its schema and to what the server says once connected.
+//! The server card below the endpoint, compared with its schema and with the server's introduction.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ const TIME: Duration = Duration::from_secs(10);
 /// Maximum number of bytes of a card that every client reads.
 const BYTES: usize = 256 << 10;
 
-/// Reads the card, if there is one, and reports what is wrong with it.
+/// Reads the card, if there is one, and reports its mistakes.
 pub(super) async fn run(probe: &mut Probe) {
     let ProbeLink::Http(http) = &probe.link else {
         return;
@@ -116,7 +116,7 @@ pub(super) async fn run(probe: &mut Probe) {
     }
 }
 
-/// Compares a card with what the server said.
+/// Compares a card with the server's introduction.
 fn compare(probe: &mut Probe, url: &str, version: &str, versions: &[&str]) {
     let mut faults = Vec::new();
     let said = probe.server.as_ref().and_then(|it| it["version"].as_str());

@@ -71,7 +71,7 @@ pub(super) async fn look(
     })
 }
 
-/// Returns what is wrong with a certificate, in words.
+/// Describes the fault of a certificate.
 fn fault(error: &Error) -> String {
     let date = |time: &UnixTime| date(time.as_secs());
     match error {
@@ -122,7 +122,7 @@ impl ServerCertVerifier for Looker {
             self.verifier
                 .verify_server_cert(end, others, name, ocsp, now)
         };
-        // The dates are looked at first: far in the future the error has the last one.
+        // Verified far in the future, an expired certificate gives an error with its last date.
         let future = UnixTime::since_unix_epoch(Duration::from_secs(FAR));
         let ends = match verify(future) {
             Err(Error::InvalidCertificate(CertificateError::ExpiredContext {

@@ -152,7 +152,7 @@ impl CheckRow {
     }
 }
 
-/// Returns what a row of `errors.toml` says, and its page.
+/// Returns the statement of a row of `errors.toml`, and its page.
 fn stated(facts: &ErrorRules, name: &str) -> Option<(String, String)> {
     let rules = facts.rules.iter().map(|it| (&it.id, &it.meaning, &it.page));
     let headers = facts

@@ -12,8 +12,8 @@ use super::{offers, origins};
 /// The id of a session that no server has made.
 const NO_SESSION: &str = "00000000-0000-4000-8000-6d63702d7265";
 
-/// Looks at a session that `initialize` has opened with this reply, and ends it. All is looked at in one revision, the latest
-/// that the server speaks, and only the end in the others.
+/// Checks a session that `initialize` has opened with this reply, and ends it. Only the latest revision that the server speaks has
+/// all checks; in the others, the session is only ended.
 pub(super) async fn run(
     probe: &mut Probe,
     conversation: Conversation,
@@ -109,7 +109,7 @@ async fn stream(probe: &mut Probe, conversation: &Conversation, last_event: Opti
     probe.facts.push(fact);
 }
 
-/// Looks at requests without a session, with one that is not known, and with one that has ended.
+/// Checks requests without a session, with an unknown one, and with one that has ended.
 async fn sessions(probe: &mut Probe, conversation: &Conversation, session: &str) {
     let revision = conversation.revision;
     if !session.bytes().all(|byte| (0x21..=0x7e).contains(&byte)) {

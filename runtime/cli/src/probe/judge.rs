@@ -9,7 +9,7 @@ use super::state::{Conversation, Probe};
 use crate::message::as_message;
 use crate::report::CheckVerdict;
 
-/// Looks at the reply to a sound request.
+/// Checks the reply to a sound request.
 pub(super) fn reply(
     probe: &mut Probe,
     conversation: &Conversation,

@@ -1,5 +1,5 @@
-//! The way to the server that is examined: one message at a time over HTTP, HTTP+SSE or standard streams, and the reply with
-//! everything that came before it.
+//! The connection to the examined server: sends one message at a time over HTTP, HTTP+SSE or standard streams, and returns the
+//! reply with all messages before it.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,11 +16,11 @@ use tokio::time::timeout;
 
 /// Maximum number of bytes of a message.
 pub(super) const LIMIT: usize = 16 << 20;
-/// Number of last lines of standard error that are kept.
+/// Number of lines of standard error in a report, the last ones.
 const LAST_LINES: usize = 8;
 /// Time that a process has to end by itself.
 const GRACE: Duration = Duration::from_secs(6);
-/// Number of lines on standard output without a message that are kept.
+/// Number of lines on standard output without a message in a report.
 const STRAY_LINES: usize = 3;
 /// Maximum number of messages that are read for one reply.
 const BEFORE: usize = 1000;
@@ -100,7 +100,7 @@ impl ServerReply {
             .is_none_or(|status| (200..300).contains(&status))
     }
 
-    /// Describes it in a line.
+    /// Describes the reply in a line.
     pub(super) fn line(&self) -> String {
         let status = self.status.map(|status| format!("status {status}"));
         let what = match (self.error(), self.result(), &self.failure) {
@@ -125,8 +125,8 @@ impl ServerReply {
         }
     }
 
-    /// Keeps a text of the server, and returns whether it is the response to the request of this id. The only message of a body
-    /// is that with any id: a check looks at the id.
+    /// Stores a text of the server, and returns whether it is the response to the request of this id. The only message of a body
+    /// is the response with any id: a check compares the id.
     fn take(&mut self, text: String, id: Option<i64>, is_only: bool) -> bool {
         let Ok(message) = peek(text.as_bytes()) else {
             self.body.push_str(&text);
@@ -143,7 +143,7 @@ impl ServerReply {
     }
 }
 
-/// A server, and how it is spoken to.
+/// A server, and its transport.
 pub(super) enum ProbeLink {
     Http(Box<HttpLink>),
     Stdio(Box<StdioLink>),
@@ -259,7 +259,7 @@ impl StdioLink {
         }
     }
 
-    /// Starts a process, in place of the one before. Returns why it cannot be started.
+    /// Starts a process, in place of the one before. Fails if it cannot be started.
     pub(super) async fn restart(&mut self) -> std::io::Result<()> {
         self.end().await;
         let errors = Arc::clone(&self.errors);

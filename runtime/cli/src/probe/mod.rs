@@ -1,8 +1,8 @@
 //! `mcp-rev probe`: finds out why a server cannot be reached, which revisions it speaks, and where it breaks their rules.
 //!
-//! Each step is a function of the [`Probe`], which has what is known so far and what was found: the way ([`reach`]), the revisions
+//! Each step is a function of the [`Probe`], which has the facts and the findings so far: the connection ([`reach`]), the revisions
 //! one after the other ([`revisions`]) with the checks of each lifecycle ([`handshake`], [`per_request`], [`offers`], [`origins`]),
-//! the [`card`] that is published about it, and the [`forecast`] for a bridge. The rules are data: `spec/probe.toml`, read by [`checks`].
+//! the published [`card`], and the [`forecast`] for a bridge. The rules are data: `spec/probe.toml`, read by [`checks`].
 
 mod card;
 mod certificate;
@@ -176,7 +176,7 @@ fn over_http(http: Http, checks: Checks) -> Probe {
     probe
 }
 
-/// Goes through the steps, until one of them ends the way.
+/// Runs the steps, until one of them breaks.
 async fn examine(probe: &mut Probe) -> ControlFlow<()> {
     if let Some(http) = probe.http.take() {
         reach::run(probe, &http).await?;

@@ -1,4 +1,4 @@
-//! The checks of what a server offers: its lists page by page, one read, and the call that the user names.
+//! The checks of a server's offer: its lists page by page, one read, and the call that the user names.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ const NO_CURSOR: &str = "mcp-rev-no-such-cursor";
 /// A resource that no server has.
 pub(super) const NO_RESOURCE: &str = "mcp-rev-probe:no-such-resource";
 
-/// Looks at all that a server offers in a conversation; returns the id of the last event on a stream, if events have ids.
+/// Checks the offer of a server in a conversation. Returns the id of the last event on a stream, if events have ids.
 pub(super) async fn run(
     probe: &mut Probe,
     conversation: &Conversation,
@@ -199,7 +199,7 @@ fn tools(probe: &mut Probe, conversation: &Conversation) {
     }
 }
 
-/// Returns the parameters of a tool that headers repeat, or why its schema says wrongly which.
+/// Returns the parameters of a tool that headers repeat, and the mistakes in their annotations.
 fn header_parameters(tool: &Value) -> (Learned, Vec<String>) {
     let mut learned = Learned::within(LIMIT);
     let (_, faults) = learned.learn(&Json::from(json!({ "tools": [tool] })));

@@ -20,7 +20,7 @@ const NO_METHOD: &str = "mcp-rev/no-such-method";
 /// A tool and a prompt that no server has.
 const NO_NAME: &str = "mcp-rev-no-such-name";
 
-/// Looks at a server that has answered `server/discover` with this result.
+/// Checks a server that has answered `server/discover` with this result.
 pub(super) async fn run(probe: &mut Probe, conversation: &Conversation, result: &Value) {
     let revision = conversation.revision;
     let capabilities = capabilities(result);
@@ -138,7 +138,7 @@ fn speaks_handshake(probe: &Probe) -> bool {
         .any(|it| it.lifecycle() == Lifecycle::Handshake)
 }
 
-/// Tells of the error that answered `initialize`, once all trials are made, if the server has no handshake.
+/// Checks the error that answered `initialize`, once all trials are made, if the server has no handshake.
 pub(super) fn refused_initialize(probe: &mut Probe) {
     let spoken: Vec<Revision> = probe.spoken().collect();
     let Some(latest) = spoken.last().copied().filter(|_| !speaks_handshake(probe)) else {

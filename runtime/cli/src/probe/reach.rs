@@ -1,4 +1,4 @@
-//! The way to a server over HTTP, step by step with the time of each: name, connection, TLS, redirects.
+//! Reaches a server over HTTP step by step, and measures each step: name, connection, TLS, redirects.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ const REDIRECTS: usize = 3;
 /// Number of days before the end of a certificate from which on the report has it.
 const DAYS: u64 = 14;
 
-/// Goes the way to a server; breaks where it ends before the server.
+/// Takes the steps to a server. Breaks at a step that fails.
 pub(super) async fn run(probe: &mut Probe, http: &Http) -> ControlFlow<()> {
     let url = http.url().clone();
     let host = url.host().unwrap_or_default();
@@ -34,7 +34,7 @@ pub(super) async fn run(probe: &mut Probe, http: &Http) -> ControlFlow<()> {
     }
     match http.proxy() {
         Ok(None) => {}
-        // The proxy resolves the name and connects: what follows is seen through it only.
+        // The proxy resolves the name and connects: the next steps go through it.
         Ok(Some(proxy)) => {
             probe.step("proxy", Duration::ZERO, format!("through {proxy}"));
             return redirects(probe).await;
@@ -134,7 +134,7 @@ async fn redirects(probe: &mut Probe) -> ControlFlow<()> {
         let reply = probe.send(&conversation, first).await;
         if let (None, Some(why)) = (reply.status, &reply.failure) {
             let place = "first request";
-            // What lies behind a proxy is seen by its error only.
+            // A fault behind a proxy shows in the error only.
             if why.contains("invalid peer certificate") {
                 probe.report("certificate", None, place, why.clone());
             } else if why.contains("opens no tunnel") {

@@ -1,4 +1,4 @@
-//! The lifecycles and protocol versions of a server, each tried, and what it answers.
+//! Tries each lifecycle and protocol version of a server.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ const SLOWER: u32 = 5;
 /// The least time for an answer to a request that a server may not know.
 const SILENCE: Duration = Duration::from_secs(4);
 
-/// Tries each revision, the latest first; breaks where the server answers nothing of MCP.
+/// Tries each revision, the latest first. Breaks if the server answers no message of MCP.
 pub(super) async fn run(probe: &mut Probe) -> ControlFlow<()> {
     let order = || Revision::NEGOTIATED.iter().rev().copied();
     let (shakes, others): (Vec<Revision>, Vec<Revision>) =
@@ -237,7 +237,7 @@ fn learn(probe: &mut Probe, result: &Value) {
     }
 }
 
-/// Looks whether a server takes any version for one that it has.
+/// Checks that a server does not accept any version as its own.
 async fn echoed(probe: &mut Probe) {
     let Some(latest) = probe
         .spoken()
@@ -273,7 +273,7 @@ async fn echoed(probe: &mut Probe) {
     }
 }
 
-/// Tells whether the server speaks the latest revision, and why not.
+/// Reports a server that does not speak the latest revision, with the reason.
 fn readiness(probe: &mut Probe) {
     let Some(&latest) = Revision::NEGOTIATED.last() else {
         return;
@@ -286,7 +286,7 @@ fn readiness(probe: &mut Probe) {
     probe.report("latest", latest, method, detail);
 }
 
-/// Looks whether a server that does not answer `server/discover` speaks the per-request lifecycle all the same.
+/// Checks whether a server that refuses `server/discover` speaks the per-request lifecycle all the same.
 async fn undiscovered(probe: &mut Probe, conversation: &Conversation, reply: &ServerReply) {
     let found = match (reply.result(), reply.code()) {
         (Some(_), _) => "`supportedVersions` lacks the version that it was asked in".to_owned(),

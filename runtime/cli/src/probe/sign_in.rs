@@ -1,4 +1,4 @@
-//! The sign-in that a server wants: by whose rules, and what is wrong with its metadata. No page is opened.
+//! The sign-in that a server wants: its rules, and the faults of its metadata. No page is opened.
 
 use std::ops::ControlFlow;
 
@@ -8,7 +8,7 @@ use super::link::{ProbeLink, ServerReply, shown};
 use super::state::{Probe, WantedSignIn};
 use crate::sign_in::{forecast_lines, inspect};
 
-/// Looks at the sign-in that a server wants which has answered with status 401 or 403. Nothing else can be known of it.
+/// Checks the sign-in of a server that has answered with status 401 or 403. Nothing else of it can be checked.
 pub(super) async fn run(probe: &mut Probe, refused: &ServerReply) -> ControlFlow<()> {
     let status = refused.status.unwrap_or_default();
     let url = match &probe.link {

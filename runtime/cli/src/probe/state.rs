@@ -1,4 +1,4 @@
-//! The state of a probe: what is known of the server so far, and the messages by which more is found out.
+//! The state of a probe: the facts about the server so far, and the messages that find out more.
 
 use std::time::Duration;
 
@@ -101,7 +101,7 @@ pub(super) struct Probe {
     pub(super) server: Option<Value>,
     pub(super) trials: Vec<RevisionTrial>,
     pub(super) pages: Vec<ReadPage>,
-    /// Facts that are no finding.
+    /// Facts that are not findings.
     pub(super) facts: Vec<String>,
     pub(super) bridge: Vec<BridgeRow>,
     pub(super) findings: Vec<Finding>,
@@ -115,7 +115,7 @@ pub(super) struct Conversation {
     pub(super) session: Option<String>,
 }
 
-/// A request or a notification, with what is to be wrong in it.
+/// A request or a notification, with its intended faults.
 pub(super) struct ProbeMessage<'a> {
     pub(super) method: &'a str,
     pub(super) params: Value,
@@ -142,7 +142,7 @@ impl<'a> ProbeMessage<'a> {
         }
     }
 
-    /// Sets a header to a value that is not right, or leaves it out.
+    /// Sets a header to a wrong value, or leaves it out.
     pub(super) fn with(mut self, name: &str, value: Option<&str>) -> Self {
         self.headers
             .push((name.to_owned(), value.map(str::to_owned)));
@@ -182,7 +182,7 @@ impl Probe {
         }
     }
 
-    /// Adds what a check found, once per place; nothing where the revision has no such rule.
+    /// Adds the finding of a check, once per place. Does nothing if the revision does not have its rule.
     pub(super) fn report(
         &mut self,
         id: &str,
@@ -282,7 +282,7 @@ impl Probe {
         let id = self.next_id;
         self.next_id += 1;
         let text = stamped(conversation, &message, Some(id));
-        // A server that is new to a client may need time to start, or be silent about what it does not know.
+        // The server may still be starting, or may ignore a method that it does not know.
         let is_first = [methods::INITIALIZE, methods::SERVER_DISCOVER].contains(&message.method);
         let within = if is_first { self.patience } else { ANSWER };
         let mut reply = self

@@ -70,7 +70,7 @@ pub(super) fn render(probe: &Probe, paint: Paint) -> String {
     text
 }
 
-/// Writes which revisions the server speaks, and what it offers.
+/// Writes the revisions and the offer of the server.
 fn revisions(text: &mut String, probe: &Probe, paint: Paint) {
     if probe.trials.is_empty() {
         return;

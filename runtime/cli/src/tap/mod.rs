@@ -1,6 +1,6 @@
 //! `mcp-rev tap`: forwards the stdio of a server unchanged, and records or prints the messages.
 
-#[cfg_attr(not(unix), path = "tap/without_signals.rs")]
+#[cfg_attr(not(unix), path = "without_signals.rs")]
 mod signals;
 mod watch;
 

@@ -50,7 +50,7 @@ impl Watch {
         let messages = read_messages(text).ok();
         let all = messages.iter().flat_map(|messages| &messages.all);
         for message in all.flatten() {
-            let told = self.told(direction, at, message);
+            let told = self.describe(direction, at, message);
             let _ = writeln!(shown, "{told}");
         }
         let before = self.talk.findings.len();
@@ -70,7 +70,7 @@ impl Watch {
         shown
     }
 
-    fn told(&self, direction: Direction, at: u64, message: &Peeked<'_>) -> String {
+    fn describe(&self, direction: Direction, at: u64, message: &Peeked<'_>) -> String {
         let arrow = self.paint.with(
             match direction {
                 Direction::ClientToServer => Colour::Cyan,

@@ -7,7 +7,6 @@ mod other;
 mod report;
 mod said;
 pub(crate) mod talk;
-mod unknown;
 
 use std::io::Read as _;
 
@@ -19,7 +18,6 @@ use crate::SubcommandOutcome;
 use finding::FindingKind;
 use other::Other;
 use talk::Talk;
-use unknown::Unknown;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -54,7 +52,6 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<SubcommandOutcome> {
         }
     };
     let mut talk = Talk::default();
-    let mut unknown = Unknown::new()?;
     let mut other = other.map(Other::new);
     let mut count = 0;
     for (index, line) in text.lines().enumerate() {
@@ -70,7 +67,6 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<SubcommandOutcome> {
             Ok(Some(line)) => {
                 count += 1;
                 for said in talk.hears(number, line.at, line.direction, &line.text) {
-                    unknown.look(&said);
                     if let Some(other) = &mut other {
                         other.look(&said, &talk);
                     }
@@ -88,7 +84,6 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<SubcommandOutcome> {
         file,
         count,
         talk: &talk,
-        unknown: &unknown,
         other: other.as_ref(),
     };
     Ok(if *json {

@@ -11,7 +11,6 @@ use super::finding::TranscriptFinding;
 use super::other::{Effects, Other};
 use super::sender;
 use super::talk::Talk;
-use super::unknown::Unknown;
 
 /// All that was found out.
 pub(crate) struct Report<'r> {
@@ -19,7 +18,6 @@ pub(crate) struct Report<'r> {
     /// Number of lines that hold a message.
     pub(crate) count: usize,
     pub(crate) talk: &'r Talk,
-    pub(crate) unknown: &'r Unknown,
     pub(crate) other: Option<&'r Other>,
 }
 
@@ -45,7 +43,6 @@ impl Report<'_> {
             file,
             count,
             talk,
-            unknown,
             other,
         } = self;
         let mut text = String::new();
@@ -107,10 +104,6 @@ impl Report<'_> {
                 "unknown method  {count:>4} x {method}, from the {sender}"
             );
         }
-        for (member, count) in &unknown.members {
-            let member = printable(member);
-            let _ = writeln!(text, "unknown member  {count:>4} x {member}");
-        }
         if let Some(other) = other {
             text.push_str(&with(other));
         }
@@ -168,7 +161,6 @@ impl Report<'_> {
             "calls": self.talk.calls().iter().map(calls).collect::<Value>(),
             "notifications": counts(&self.talk.notifications),
             "unknownMethods": counts(&self.talk.unknown),
-            "unknownMembers": self.unknown.members,
         });
         if let (Some(other), Value::Object(row)) = (self.other, &mut summary) {
             let told = json!({ "revision": other.revision.id(), "messages": other.all, "whole": other.whole });

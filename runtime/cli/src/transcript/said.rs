@@ -1,12 +1,12 @@
-//! A message as those see it who look on.
+//! A message of a transcript.
 
 use mcp_revisions_core::Revision;
 use mcp_wire::Direction;
 
-/// A message that belongs to a revision, ready to be looked into.
+/// A message of a transcript, with its revision.
 #[derive(Debug)]
 pub(crate) struct TranscriptMessage {
-    /// The line that it stands in.
+    /// The number of its line.
     pub(crate) line: usize,
     /// The sender.
     pub(crate) direction: Direction,

@@ -159,7 +159,7 @@ impl Talk {
                         &told,
                     );
                 }
-                self.called(heard, revision, method, MethodKind::Request);
+                self.check_call(heard, revision, method, MethodKind::Request);
                 let open = OpenRequest {
                     line,
                     at: heard.at,
@@ -182,7 +182,7 @@ impl Talk {
                     }
                 }
                 let revision = self.speaks(heard, method, params);
-                self.called(heard, revision, method, MethodKind::Notification);
+                self.check_call(heard, revision, method, MethodKind::Notification);
                 revision.map(|revision| said(revision, method))
             }
             MessageKind::Response => {
@@ -297,7 +297,7 @@ impl Talk {
         }
     }
 
-    fn called(
+    fn check_call(
         &mut self,
         heard: Heard<'_>,
         revision: Option<Revision>,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::{Run, fed};
+use crate::{Run, fed, mcp_rev};
 
 /// A server that offers the tools of a file, in a folder of its own.
 struct ChangingServer(PathBuf);
@@ -223,8 +223,8 @@ fn a_server_at_a_url_is_one_of_several(server: &ChangingServer, now: &str) {
     let (socket, two) = (server.path("s.sock"), server.path("two.lock.json"));
     let (script, folder) = (server.path("server.sh"), server.path(""));
     let url = format!("unix:{socket}:/mcp");
-    let mut bridge = std::process::Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-        .args(["bridge", "--listen", &url, "--", "sh", &script, &folder])
+    let mut bridge = mcp_rev("bridge --listen")
+        .args([&url, "--", "sh", &script, &folder])
         .stderr(std::process::Stdio::null())
         .spawn()
         .unwrap();

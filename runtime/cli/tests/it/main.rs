@@ -18,8 +18,9 @@ mod schemas;
 mod tap;
 mod transcript;
 
+use std::ffi::OsStr;
 use std::io::Write as _;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 /// The exit code and the output of a run.
 struct Run {
@@ -28,21 +29,29 @@ struct Run {
     err: String,
 }
 
+impl Run {
+    fn of(output: Output) -> Self {
+        Self {
+            code: output.status.code().unwrap(),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+/// Returns the program with the words of a line as its first arguments, and pipes for its three streams.
+fn mcp_rev(line: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mcp-rev"));
+    command.args(line.split_whitespace());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    command.stderr(Stdio::piped());
+    command
+}
+
 /// Runs the program with a text on standard input.
-fn fed(arguments: &[&str], input: &str) -> Run {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+fn fed(arguments: impl IntoIterator<Item: AsRef<OsStr>>, input: &str) -> Run {
+    let mut child = mcp_rev("").args(arguments).spawn().unwrap();
     // A run that ends before it reads closes the pipe.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    let output = child.wait_with_output().unwrap();
-    Run {
-        code: output.status.code().unwrap(),
-        out: String::from_utf8(output.stdout).unwrap(),
-        err: String::from_utf8(output.stderr).unwrap(),
-    }
+    Run::of(child.wait_with_output().unwrap())
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
@@ -13,6 +13,7 @@ use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::{Value, json};
 
+use crate::mcp_rev;
 use crate::schemas::rows;
 
 const LATEST: &str = Revision::LATEST.protocol_version();
@@ -394,8 +395,8 @@ fn listening(upstream: &str, path: &str) -> Listening {
         .unwrap()
         .port();
     let url = format!("http://127.0.0.1:{port}/mcp");
-    let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-        .args(["bridge", "--listen", &url, "--http-sse", "/sse", upstream])
+    let child = mcp_rev("bridge --listen")
+        .args([&url, "--http-sse", "/sse", upstream])
         .stderr(Stdio::null())
         .spawn()
         .unwrap();

@@ -1,50 +1,46 @@
 //! What `mcp-rev` says of itself, and what it does without a checkout.
 
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 use mcp_revisions_core::Revision;
 use serde_json::{Value, json};
 
+use crate::mcp_rev;
 use crate::schemas::rows;
 use crate::{Run, fed};
 
-/// Runs the program far from any checkout.
-fn run(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-        .current_dir(Path::new(env!("CARGO_TARGET_TMPDIR")))
-        .args(arguments)
-        .output()
-        .unwrap()
+/// Runs the program with the words of a line, far from any checkout.
+fn run(line: &str) -> Run {
+    let mut program = mcp_rev(line);
+    program.current_dir(env!("CARGO_TARGET_TMPDIR"));
+    Run::of(program.output().unwrap())
 }
 
-fn text(arguments: &[&str]) -> String {
-    let output = run(arguments);
-    assert!(output.status.success(), "{arguments:?}: {output:?}");
-    String::from_utf8(output.stdout).unwrap()
+fn text(line: &str) -> String {
+    let run = run(line);
+    assert_eq!(run.code, 0, "{line}: {}", run.err);
+    run.out
 }
 
 #[test]
 fn a_diff_needs_no_checkout() {
-    let told = text(&["diff", "2025-11-25", "2026-07-28"]);
+    let told = text("diff 2025-11-25 2026-07-28");
     assert!(told.starts_with("2025-11-25 -> 2026-07-28: "), "{told}");
     assert!(!told.contains('\u{1b}'), "a pipe has no colours");
-    let gate = run(&["diff", "2025-11-25", "2026-07-28", "--fail-on", "breaking"]);
-    assert_eq!(gate.status.code(), Some(1));
-    assert_eq!(
-        run(&["diff", "2025-11-25", "2027-01-01"]).status.code(),
-        Some(2)
-    );
-    assert_eq!(
-        run(&["diff", "2025-11-25", "no-such.json"]).status.code(),
-        Some(3)
-    );
-    assert!(text(&["explain", "became-required"]).contains("What to do:"));
+    for (line, code) in [
+        ("diff 2025-11-25 2026-07-28 --fail-on breaking", 1),
+        ("diff 2025-11-25 2027-01-01", 2),
+        ("diff 2025-11-25 no-such.json", 3),
+    ] {
+        assert_eq!(run(line).code, code, "{line}");
+    }
+    assert!(text("explain became-required").contains("What to do:"));
 }
 
 #[test]
 fn a_rule_is_explained_as_well_as_a_kind_of_change() {
-    let told = text(&["explain", "structured-content"]);
+    let told = text("explain structured-content");
     assert!(
         told.starts_with("structured-content: conversion rule of 2025-03-26..2025-06-18\n"),
         "{told}"
@@ -59,7 +55,7 @@ fn a_rule_is_explained_as_well_as_a_kind_of_change() {
     ] {
         assert!(told.contains(head), "{head}: {told}");
     }
-    let told = text(&["explain", "no-counterpart"]);
+    let told = text("explain no-counterpart");
     assert!(
         told.starts_with("no-counterpart: conversion rule of every pair\n"),
         "one that stands in no file: {told}"
@@ -80,44 +76,27 @@ fn a_rule_is_explained_as_well_as_a_kind_of_change() {
         ),
         ("0123456789ab", "0123456789ab: fingerprint of a change\n"),
     ] {
-        let told = text(&["explain", name]);
+        let told = text(&format!("explain {name}"));
         assert!(told.starts_with(says), "{told}");
     }
-    let wrong = run(&["explain", "structured-conten"]);
-    assert_eq!(wrong.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&wrong.stderr).contains("did you mean `structured-content`?"));
+    let wrong = run("explain structured-conten");
+    assert_eq!(wrong.code, 2);
+    assert!(wrong.err.contains("did you mean `structured-content`?"));
 }
 
 #[test]
 fn a_name_that_is_misspelled_is_told_the_nearest_one() {
-    for (arguments, near) in [
-        (
-            [
-                "check",
-                "--revision",
-                "2025-11-25",
-                "--type",
-                "CallToolReslt",
-                "-",
-            ],
-            "`CallToolResult`",
-        ),
-        (
-            [
-                "check",
-                "--revision",
-                "2025-11-25",
-                "--method",
-                "tool/call",
-                "-",
-            ],
-            "`tools/call`",
-        ),
+    for (name, near) in [
+        ("--type CallToolReslt", "`CallToolResult`"),
+        ("--method tool/call", "`tools/call`"),
     ] {
-        let output = run(&arguments);
-        assert_eq!(output.status.code(), Some(2));
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert!(told.contains(&format!("did you mean {near}?")), "{told}");
+        let run = run(&format!("check --revision 2025-11-25 {name} -"));
+        assert_eq!(run.code, 2);
+        assert!(
+            run.err.contains(&format!("did you mean {near}?")),
+            "{}",
+            run.err
+        );
     }
 }
 
@@ -130,7 +109,7 @@ fn the_readme_names_each_subcommand_and_no_other() {
         .flat_map(|cell| cell.split('`').skip(1).step_by(2))
         .collect();
     named.sort_unstable();
-    let help = text(&["--help"]);
+    let help = text("--help");
     let (_, commands) = help.split_once("Commands:\n").unwrap();
     let (commands, _) = commands.split_once("\n\n").unwrap();
     let mut known: Vec<&str> = commands
@@ -144,8 +123,8 @@ fn the_readme_names_each_subcommand_and_no_other() {
 
 #[test]
 fn revisions_are_listed_with_the_stage_of_each_extension() {
-    let listed = fed(&["list", "revisions", "--json"], "");
-    let rows: Vec<Value> = (listed.out.lines())
+    let listed = text("list revisions --json");
+    let rows: Vec<Value> = (listed.lines())
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
     let row = |id: &str| rows.iter().find(|row| row["id"] == id).unwrap();
@@ -156,87 +135,69 @@ fn revisions_are_listed_with_the_stage_of_each_extension() {
         (&row("apps")["stage"], &row("apps")["stageSince"]),
         (&json!("stable"), &Value::Null)
     );
-    let shown = fed(&["list", "revisions"], "").out;
+    let shown = text("list revisions");
     assert_eq!(shown.lines().count(), rows.len());
     assert!(
         shown.contains("released, beta since 2026-10-29\n"),
         "{shown}"
     );
-    let refused = fed(&["list", "revisions", "tasks"], "");
+    let refused = run("list revisions tasks");
     assert!(refused.err.contains("leave `tasks` out"), "{}", refused.err);
 }
 
 #[test]
 fn names_are_listed_as_json_of_the_published_schema() {
     for (of, count) in [("2025-11-25", 20), ("tasks", 4)] {
-        let methods = rows("list", &text(&["list", "methods", of, "--json"]));
+        let methods = rows("list", &text(&format!("list methods {of} --json")));
         assert!(methods.len() >= count, "{of}: {methods:?}");
         assert!(methods.iter().all(|row| row["kind"].is_string()), "{of}");
-        assert!(rows("list", &text(&["list", "types", of, "--json"])).len() > count);
+        assert!(rows("list", &text(&format!("list types {of} --json"))).len() > count);
     }
 }
 
 /// Options that would do nothing are refused, and values that no listener can use; each error says what to give.
 #[test]
 fn an_option_of_the_bridge_that_could_not_work_is_refused_with_the_cure() {
+    let bridge = |options: &str| run(&format!("bridge {options} -- no-such-program"));
     for (options, cure) in [
-        (&["--isolate"][..], "give --listen http://ADDRESS:PORT/mcp"),
-        (&["--backplane", "redis://127.0.0.1/"], "give --listen"),
-        (&["--header", "x: y"], "cannot be used with '[COMMAND]...'"),
+        ("--isolate", "give --listen http://ADDRESS:PORT/mcp"),
+        ("--backplane redis://127.0.0.1/", "give --listen"),
+        ("--header x:y", "cannot be used with '[COMMAND]...'"),
+        ("--max-servers 0", "expected a whole number, 1 or more"),
+        ("--idle-timeout 1m", "expected a whole number, 1 or more"),
+        ("--http-sse sse", "expected a path, such as /sse"),
         (
-            &["--max-servers", "0"],
-            "expected a whole number, 1 or more",
-        ),
-        (
-            &["--idle-timeout", "1m"],
-            "expected a whole number, 1 or more",
-        ),
-        (&["--http-sse", "sse"], "expected a path, such as /sse"),
-        (
-            &["--allow-origin", "example.com"],
+            "--allow-origin example.com",
             "such as https://app.example.com",
         ),
         (
-            &["--listen", "https://127.0.0.1:0/mcp"],
+            "--listen https://127.0.0.1:0/mcp",
             "for TLS, put a reverse proxy before the bridge",
         ),
-        (&["--listen", "127.0.0.1:8000"], "`http://ADDRESS:PORT/mcp`"),
+        ("--listen 127.0.0.1:8000", "`http://ADDRESS:PORT/mcp`"),
     ] {
-        let output = run(&[&["bridge"], options, &["--", "no-such-program"]].concat());
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{options:?}: {said}");
-        assert!(said.contains(cure), "{options:?}: {said}");
+        let Run { code, err, .. } = bridge(options);
+        assert_eq!(code, 2, "{options}: {err}");
+        assert!(err.contains(cure), "{options}: {err}");
     }
     // A file and an address that cannot be used are no fault of the server.
     let held = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
-    let taken = format!("http://{}/mcp", held.local_addr().unwrap());
-    for (options, why) in [
-        (["--loss-log", "/no/such/folder/log"], "cannot write"),
-        (["--record", "/no/such/folder/log"], "cannot write"),
-        (["--listen", &taken], "cannot listen on"),
+    let taken = format!("--listen http://{}/mcp", held.local_addr().unwrap());
+    let shared = "--listen http://127.0.0.1:0/mcp --backplane redis://127.0.0.1:1/";
+    for (run, why) in [
+        (bridge("--loss-log /no/such/folder/log"), "cannot write"),
+        (bridge("--record /no/such/folder/log"), "cannot write"),
+        (bridge(&taken), "cannot listen on"),
+        (bridge(shared), "Connection refused"),
+        (
+            run("bridge --combine --config /no/such/file.json"),
+            "cannot read /no/such/file.json",
+        ),
+        (run("man --output /no/such/folder"), "/no/such/folder"),
     ] {
-        let output = run(&[&["bridge"], &options[..], &["--", "no-such-program"]].concat());
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(3), "{options:?}: {said}");
-        assert!(said.contains(why), "{options:?}: {said}");
+        assert_eq!(run.code, 3, "{}", run.err);
+        assert_eq!(run.err.matches(why).count(), 1, "{}", run.err);
     }
-    let listener = ["bridge", "--listen", "http://127.0.0.1:0/mcp"];
-    let shared = [
-        "--backplane",
-        "redis://127.0.0.1:1/",
-        "--",
-        "no-such-program",
-    ];
-    let output = run(&[&listener[..], &shared].concat());
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(3), "{said}");
-    assert_eq!(said.matches("Connection refused").count(), 1, "{said}");
-    let output = run(&["bridge", "--combine", "--config", "/no/such/file.json"]);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(said.contains("cannot read /no/such/file.json"), "{said}");
-    let pages = run(&["man", "--output", "/no/such/folder"]);
-    assert_eq!(pages.status.code(), Some(3), "{pages:?}");
 }
 
 /// The script for bash completes in a bash, also behind a subcommand.
@@ -270,7 +231,7 @@ fn bash_completes_options_of_subcommands() {
 
 #[test]
 fn colours_are_there_when_they_are_asked_for() {
-    let told = text(&["diff", "2025-11-25", "2026-07-28", "--color", "always"]);
+    let told = text("diff 2025-11-25 2026-07-28 --color always");
     assert!(told.contains("\u{1b}["), "{told}");
 }
 
@@ -297,42 +258,42 @@ fn a_diff_reads_files_of_a_commit() {
     git(&["commit", "-q", "-m", "schema"]);
     std::fs::remove_file(dir.join("schema.json")).unwrap();
     let diff = |old: &str| {
-        let mut program = Command::new(env!("CARGO_BIN_EXE_mcp-rev"));
-        program
-            .current_dir(&dir)
-            .args(["diff", old, "2026-07-28"])
-            .output()
-            .unwrap()
+        let mut program = mcp_rev("diff");
+        Run::of(
+            program
+                .args([old, "2026-07-28"])
+                .current_dir(&dir)
+                .output()
+                .unwrap(),
+        )
     };
-    let output = diff("git:HEAD:schema.json");
-    let told = String::from_utf8(output.stdout).unwrap();
+    let told = diff("git:HEAD:schema.json").out;
     assert!(
         told.starts_with("git:HEAD:schema.json -> 2026-07-28: "),
         "{told}"
     );
-    let output = diff("git:HEAD:none.json");
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(3), "{told}");
-    assert!(told.contains("none.json"), "{told}");
+    let missing = diff("git:HEAD:none.json");
+    assert_eq!(missing.code, 3, "{}", missing.err);
+    assert!(missing.err.contains("none.json"), "{}", missing.err);
 }
 
 #[test]
 fn it_says_what_it_is() {
-    let version = text(&["--version"]);
+    let version = text("--version");
     assert!(version.contains("revisions: 2024-11-05, "), "{version}");
-    let help = text(&["--help"]);
+    let help = text("--help");
     assert!(
         help.contains("Examples:") && help.contains("Exit codes:"),
         "{help}"
     );
     for shell in ["bash", "zsh", "fish"] {
-        assert!(text(&["completions", shell]).contains("mcp-rev"));
+        assert!(text(&format!("completions {shell}")).contains("mcp-rev"));
     }
-    let page = text(&["man"]);
+    let page = text("man");
     assert!(page.starts_with(".ie"));
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("man");
     std::fs::create_dir_all(&dir).unwrap();
-    let pages = text(&["man", "--output", dir.to_str().unwrap()]);
+    let pages = text(&format!("man --output {}", dir.display()));
     let pages: Vec<&str> = pages.lines().collect();
     assert!(pages.len() > 5, "{pages:?}");
     let source = concat!("\"mcp-rev ", env!("CARGO_PKG_VERSION"), "\"");
@@ -351,7 +312,7 @@ fn it_says_what_it_is() {
 #[test]
 fn lines_are_checked_one_by_one() {
     let input = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n\n{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{}}\n";
-    let Run { code, out, .. } = fed(&["check", "--revision", "2025-11-25", "-"], input);
+    let Run { code, out, .. } = fed("check --revision 2025-11-25 -".split(' '), input);
     assert_eq!(code, 1);
     let told = out;
     let lines: Vec<&str> = told.lines().collect();
@@ -366,61 +327,43 @@ fn lines_are_checked_one_by_one() {
 /// `null` is read as an absent member; a check names it as the mistake that it is.
 #[test]
 fn a_null_where_the_schema_has_something_else_is_named() {
-    let revision = ["--revision", "2025-06-18"];
     let list = r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[],"nextCursor":null}}"#;
-    let told = check(list, &[&revision[..], &["--method", "tools/list"]].concat());
+    let told = check(list, "--revision 2025-06-18 --method tools/list");
     let expected = "at /result/nextCursor: expected a string, found null";
     assert!(told.contains(expected), "{told}");
     let call =
         r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":null}}"#;
-    let told = check(call, &revision);
+    let told = check(call, "--revision 2025-06-18");
     let expected = "at /params/arguments: expected an object, found null";
     assert!(told.contains(expected), "{told}");
     let both = r#"{"jsonrpc":"2.0","id":1,"error":null,"result":{}}"#;
-    let told = check(both, &[&revision[..], &["--method", "ping"]].concat());
+    let told = check(both, "--revision 2025-06-18 --method ping");
     let expected = "at /error: expected no `error` beside a `result`, found null";
     assert!(told.contains(expected), "{told}");
 }
 
 #[test]
 fn a_file_without_an_end_is_not_read_for_ever() {
-    let endless = run(&[
-        "check",
-        "--revision",
-        "2025-11-25",
-        "--max-bytes",
-        "1000",
-        "/dev/zero",
-    ]);
-    assert_eq!(endless.status.code(), Some(3));
-    let told = String::from_utf8_lossy(&endless.stderr);
-    assert!(
-        told.contains("larger than 1000 bytes") && told.contains("--max-bytes"),
-        "{told}"
-    );
+    let endless = run("check --revision 2025-11-25 --max-bytes 1000 /dev/zero");
+    assert_eq!(endless.code, 3);
+    for part in ["larger than 1000 bytes", "--max-bytes"] {
+        assert!(endless.err.contains(part), "{}", endless.err);
+    }
     let ping = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}";
-    let most = ping.len().to_string();
-    let arguments = [
-        "check",
-        "--revision",
-        "2025-11-25",
-        "--max-bytes",
-        &most,
-        "-",
-    ];
-    assert_eq!(fed(&arguments, ping).code, 0);
+    let most = format!("check --revision 2025-11-25 --max-bytes {} -", ping.len());
+    assert_eq!(fed(most.split(' '), ping).code, 0);
 }
 
 /// Checks a text that comes on standard input.
-fn check(input: &str, arguments: &[&str]) -> String {
-    fed(&[&["check"], arguments, &["-"]].concat(), input).out
+fn check(input: &str, options: &str) -> String {
+    fed(format!("check {options} -").split(' '), input).out
 }
 
 #[test]
 fn messages_of_an_extension_are_checked_and_listed() {
     let get = r#"{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"taskId":1}}"#;
     for known in ["2026-07-28", "tasks"] {
-        let told = check(get, &["--revision", known]);
+        let told = check(get, &format!("--revision {known}"));
         assert!(told.contains("/params/taskId: expected a string"), "{told}");
     }
     let task = r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"task","taskId":"1","status":"working","createdAt":"2026-08-01T10:30:00Z","lastUpdatedAt":"2026-08-01T10:30:00Z","ttlMs":null}}"#;
@@ -435,20 +378,17 @@ fn messages_of_an_extension_are_checked_and_listed() {
         (Revision::V2026_07_28, true),
         (Revision::Draft, draft_has_tasks),
     ] {
-        let told = check(
-            task,
-            &["--revision", revision.id(), "--method", "tools/call"],
-        );
+        let told = check(task, &format!("--revision {revision} --method tools/call"));
         let is_read = told.contains("ok (tools/call response)");
         assert_eq!(is_read, has_tasks, "{told}");
     }
-    let told = check(get, &["--revision", "2025-11-25"]);
+    let told = check(get, "--revision 2025-11-25");
     assert!(!told.contains("unknown method"), "{told}");
-    let told = check(get, &["--revision", "2025-06-18"]);
+    let told = check(get, "--revision 2025-06-18");
     assert!(told.contains("unknown method tasks/get"), "{told}");
-    assert!(text(&["list", "methods", "2026-07-28"]).contains("tasks/update"));
-    assert!(text(&["list", "types", "2026-07-28"]).contains("DetailedTask\n"));
-    assert!(!text(&["list", "methods", "2025-06-18"]).contains("tasks/"));
+    assert!(text("list methods 2026-07-28").contains("tasks/update"));
+    assert!(text("list types 2026-07-28").contains("DetailedTask\n"));
+    assert!(!text("list methods 2025-06-18").contains("tasks/"));
 }
 
 #[test]
@@ -464,21 +404,21 @@ fn apps_are_checked_listed_and_compared_between_a_view_and_its_host() {
         "apps@2026-01-26",
         "io.modelcontextprotocol/ui",
     ] {
-        let told = check(&size("400"), &["--revision", known]);
+        let told = check(&size("400"), &format!("--revision {known}"));
         assert!(
             told.contains("ok (ui/notifications/size-changed notification)"),
             "{told}"
         );
-        let told = check(&size("\"wide\""), &["--revision", known]);
+        let told = check(&size("\"wide\""), &format!("--revision {known}"));
         assert!(told.contains("/params/width: expected a number"), "{told}");
     }
     let meta = r#"{"resourceUri":"ui://weather","visibility":["app"],"later":1}"#;
-    let told = check(meta, &["--revision", "apps", "--type", "McpUiToolMeta"]);
+    let told = check(meta, "--revision apps --type McpUiToolMeta");
     assert!(told.contains("ok"), "{told}");
     let hidden = meta.replace("[\"app\"]", "\"app\"");
-    let told = check(&hidden, &["--revision", "apps", "--type", "McpUiToolMeta"]);
+    let told = check(&hidden, "--revision apps --type McpUiToolMeta");
     assert!(told.contains("/visibility: expected"), "{told}");
-    let listed = text(&["list", "methods", "apps"]);
+    let listed = text("list methods apps");
     let sent = |method: &str| {
         let line = listed
             .lines()
@@ -490,18 +430,14 @@ fn apps_are_checked_listed_and_compared_between_a_view_and_its_host() {
     assert_eq!(sent("ui/resource-teardown"), "host-to-view");
     // No message of apps goes to a server: there is nothing to convert them to.
     let request = r#"{"jsonrpc":"2.0","id":1,"method":"ui/open-link","params":{"url":"https://example.com"}}"#;
-    let refused = fed(
-        &["convert", "--from", "apps", "--to", "2025-11-25", "-"],
-        request,
-    );
+    let refused = fed("convert --from apps --to 2025-11-25 -".split(' '), request);
     assert_eq!(refused.code, 2, "{}", refused.err);
     assert!(
         refused.err.contains("the extension `apps`"),
         "{}",
         refused.err
     );
-    let same = fed(&["diff", "apps", "apps@2026-01-26"], "");
-    assert_eq!(same.code, 0, "{}", same.err);
+    text("diff apps apps@2026-01-26");
 }
 
 #[test]
@@ -511,7 +447,7 @@ fn entries_of_skills_are_checked_and_their_messages_are_known_where_they_rest() 
             r#"{{"uri":"skill://pdf/SKILL.md","frontmatter":{{"name":"pdf","description":"x","rank":1}},"resources":{resources}}}"#
         )
     };
-    let of_entry = |text: &str| check(text, &["--revision", "skills", "--type", "Skill"]);
+    let of_entry = |text: &str| check(text, "--revision skills --type Skill");
     let file = r#"[{"uri":"skill://pdf/SKILL.md","digest":"sha256:00","size":4}]"#;
     for resources in [file, "\"dynamic\"", "[]"] {
         let told = of_entry(&entry(resources));
@@ -542,12 +478,12 @@ fn entries_of_skills_are_checked_and_their_messages_are_known_where_they_rest() 
         "skills@beta",
         "io.modelcontextprotocol/skills",
     ] {
-        let told = check(get, &["--revision", known]);
+        let told = check(get, &format!("--revision {known}"));
         assert!(told.contains("ok (skills/get request)"), "{known}: {told}");
     }
-    let told = check(get, &["--revision", "2025-11-25"]);
+    let told = check(get, "--revision 2025-11-25");
     assert!(told.contains("unknown method skills/get"), "{told}");
-    let listed = text(&["list", "methods", "skills"]);
+    let listed = text("list methods skills");
     let names: Vec<&str> = listed
         .lines()
         .filter_map(|line| line.split(' ').next())
@@ -556,38 +492,26 @@ fn entries_of_skills_are_checked_and_their_messages_are_known_where_they_rest() 
         names,
         ["resources/directory/read", "skills/get", "skills/list"]
     );
-    let same = fed(&["diff", "skills", "skills@beta"], "");
-    assert_eq!(same.code, 0, "{}", same.err);
+    text("diff skills skills@beta");
 }
 
 #[test]
 fn a_state_of_an_extension_goes_by_its_id() {
-    let diff = fed(
-        &["diff", "tasks@2026-07-28", "tasks@draft", "--verbose"],
-        "",
-    );
-    assert_eq!(diff.code, 0, "{}", diff.err);
-    assert!(diff.out.contains("tasks@2026-07-28"), "{}", diff.out);
+    let diff = text("diff tasks@2026-07-28 tasks@draft --verbose");
+    assert!(diff.contains("tasks@2026-07-28"), "{diff}");
     let key = "only in tasks@draft, `_meta` of CallToolRequestParams may hold `io.modelcontextprotocol/relatedTaskIds`";
-    let words: Vec<&str> = diff.out.split_whitespace().collect();
-    assert!(words.join(" ").contains(key), "{}", diff.out);
+    let words: Vec<&str> = diff.split_whitespace().collect();
+    assert!(words.join(" ").contains(key), "{diff}");
     let get = r#"{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"taskId":"1","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
     let there = fed(
-        &[
-            "convert",
-            "--from",
-            "tasks@2026-07-28",
-            "--to",
-            "tasks@draft",
-            "-",
-        ],
+        "convert --from tasks@2026-07-28 --to tasks@draft -".split(' '),
         get,
     );
     assert_eq!(there.code, 0, "{}", there.err);
     assert!(there.out.contains("\"taskId\":\"1\""), "{}", there.out);
-    let told = check(get, &["--revision", "tasks@draft"]);
+    let told = check(get, "--revision tasks@draft");
     assert!(told.contains("ok (tasks/get request)"), "{told}");
-    let unknown = fed(&["check", "--revision", "tasks@2030-01-01", "-"], get);
+    let unknown = fed("check --revision tasks@2030-01-01 -".split(' '), get);
     assert_eq!(unknown.code, 2);
     assert!(unknown.err.contains("tasks@draft"), "{}", unknown.err);
 }
@@ -599,14 +523,11 @@ fn the_result_of_a_check_is_what_its_schema_says() {
     let ok = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
     let wrong = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{}}"#;
     std::fs::write(&file, format!("{ok}\n{wrong}\n")).unwrap();
-    let output = run(&[
-        "check",
-        "--revision",
-        "2025-11-25",
-        "--json",
-        file.to_str().unwrap(),
-    ]);
-    let rows = rows("check", &String::from_utf8(output.stdout).unwrap());
+    let checked = run(&format!(
+        "check --revision 2025-11-25 --json {}",
+        file.display()
+    ));
+    let rows = rows("check", &checked.out);
     let states: Vec<_> = rows
         .iter()
         .map(|row| row["status"].as_str().unwrap())
@@ -622,34 +543,17 @@ fn a_file_does_not_control_the_terminal() {
     let request = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{}}}}"#);
     std::fs::write(&file, request).unwrap();
     let file = file.to_str().unwrap();
-    for arguments in [
-        &["check", "--revision", "2025-11-25", file][..],
-        &["check", "--revision", "2025-11-25", &format!("{file}/none")],
-        &["transcript", file],
-        &[
-            "convert",
-            "--from",
-            "2025-11-25",
-            "--to",
-            "2024-11-05",
-            file,
-        ],
-        &[
-            "convert",
-            "--from",
-            "2025-11-25",
-            "--to",
-            "2024-11-05",
-            "--type",
-            "Tool",
-            file,
-        ],
+    for line in [
+        "check --revision 2025-11-25 FILE",
+        "check --revision 2025-11-25 FILE/none",
+        "transcript FILE",
+        "convert --from 2025-11-25 --to 2024-11-05 FILE",
+        "convert --from 2025-11-25 --to 2024-11-05 --type Tool FILE",
     ] {
-        let output = run(arguments);
-        let told = [output.stdout, output.stderr].concat();
-        let told = String::from_utf8(told).unwrap();
+        let Run { out, err, .. } = run(&line.replace("FILE", file));
+        let told = out + &err;
         let acts = told.contains(['\u{1b}', '\u{7}', '\r']);
-        assert!(!told.is_empty() && !acts, "{arguments:?}: {told:?}");
+        assert!(!told.is_empty() && !acts, "{line}: {told:?}");
     }
 }
 
@@ -692,48 +596,27 @@ fn what_is_shown_keeps_its_colours_and_its_order() {
     tool_type["properties"]["name"] = property;
     tool_type["required"] = json!([raw, "name", "inputSchema"]);
     let schema = file("schema.json", &schema.to_string());
-    let diff = |format: &'static str| {
-        vec![
-            "diff",
-            "2025-11-25",
-            &schema,
-            "--format",
-            format,
-            "--verbose",
-            "--examples",
-        ]
-    };
-    let from = ["--from", "2025-11-25", "--to", "2024-11-05"];
-    let convert = |rest: &[&'static str], file: &'static str| {
-        [&["convert"], &from[..], rest, &[file]].concat()
-    };
-    let (tool, call): (&'static str, &'static str) = (tool.leak(), call.leak());
-    for arguments in [
-        vec!["check", "--revision", "2025-11-25", &request],
-        vec!["check", "--revision", "2025-11-25", call],
-        vec!["check", "--revision", "2025-11-25", "--type", raw, &request],
-        vec!["check", "--revision", "2025-11-25", raw],
-        vec!["transcript", &record],
-        vec!["explain", raw],
-        convert(&["--type", "Tool"], tool),
-        convert(&[], call),
-        diff("text"),
-        diff("markdown"),
-        diff("html"),
+    for line in [
+        format!("check --revision 2025-11-25 {request}"),
+        format!("check --revision 2025-11-25 {call}"),
+        format!("check --revision 2025-11-25 --type {raw} {request}"),
+        format!("check --revision 2025-11-25 {raw}"),
+        format!("transcript {record}"),
+        format!("explain {raw}"),
+        format!("convert --from 2025-11-25 --to 2024-11-05 --type Tool {tool}"),
+        format!("convert --from 2025-11-25 --to 2024-11-05 {call}"),
+        format!("diff 2025-11-25 {schema} --format text --verbose --examples"),
+        format!("diff 2025-11-25 {schema} --format markdown --verbose --examples"),
+        format!("diff 2025-11-25 {schema} --format html --verbose --examples"),
     ] {
         for colour in ["never", "always"] {
-            let output = run(&[&["--color", colour][..], &arguments].concat());
+            let Run { code, out, err } = run(&format!("--color {colour} {line}"));
             // Programs read what is converted: it is as it was.
-            let of_programs = arguments[0] == "convert" && output.status.code() == Some(4);
-            let shown = if of_programs {
-                output.stderr
-            } else {
-                [output.stdout, output.stderr].concat()
-            };
-            let shown = String::from_utf8(shown).unwrap();
-            assert!(shown.contains("gnp"), "{arguments:?}: {shown}");
+            let is_of_programs = line.starts_with("convert") && code == 4;
+            let shown = if is_of_programs { err } else { out + &err };
+            assert!(shown.contains("gnp"), "{line}: {shown}");
             let acts = shown.contains("\u{1b}[31mred") || shown.contains('\u{202e}');
-            assert!(!acts, "{arguments:?}: {shown:?}");
+            assert!(!acts, "{line}: {shown:?}");
         }
     }
 }
@@ -746,46 +629,32 @@ fn a_reader_of_errors_that_leaves_changes_no_exit_code() {
     let result = dir.join("result.json");
     let text = r#"{"content":[],"structuredContent":{"a":1}}"#;
     std::fs::write(&result, text).unwrap();
-    let result = result.to_str().unwrap();
-    let from = ["--from", "2025-06-18", "--to", "2025-03-26"];
-    let part = ["--method", "tools/call", "--part", "result", result];
-    for arguments in [
-        &["check", "--revision", "2025-11-25", "/no/such/file"][..],
-        &[&["convert"], &from[..], &part].concat(),
-        &[
-            "convert",
-            "--from",
-            "2025-11-25",
-            "--to",
-            "2024-11-05",
-            "/no/such/file",
-        ],
-        &["diff", "/no/such/file", "2025-11-25"],
-        &["explain", "no-such-rule"],
-        &["transcript", "/no/such/file"],
-        &["tap", "--", "/no/such/program"],
-        &["tap", "--watch", "--", "sh", "-c", "echo '{}'; kill -9 $$"],
-        &["bridge", "--loss-log", "/no/such/folder/file", "--", "true"],
-        &["man", "--output", "/no/such/folder"],
-        &["no-such-command"],
+    let killed = dir.join("killed.sh");
+    std::fs::write(&killed, "echo '{}'; kill -9 $$").unwrap();
+    let convert = "convert --from 2025-06-18 --to 2025-03-26 --method tools/call --part result";
+    for line in [
+        "check --revision 2025-11-25 /no/such/file",
+        &format!("{convert} {}", result.display()),
+        "convert --from 2025-11-25 --to 2024-11-05 /no/such/file",
+        "diff /no/such/file 2025-11-25",
+        "explain no-such-rule",
+        "transcript /no/such/file",
+        "tap -- /no/such/program",
+        &format!("tap --watch -- sh {}", killed.display()),
+        "bridge --loss-log /no/such/folder/file -- true",
+        "man --output /no/such/folder",
+        "no-such-command",
     ] {
-        let expected = run(arguments);
-        assert!(!expected.stderr.is_empty(), "{arguments:?}");
-        let mut child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-            .args(arguments)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let expected = run(line);
+        assert!(!expected.err.is_empty(), "{line}");
+        let mut child = mcp_rev(line).stdin(Stdio::null()).spawn().unwrap();
         drop(child.stderr.take());
-        let output = child.wait_with_output().unwrap();
+        let left = Run::of(child.wait_with_output().unwrap());
         assert_eq!(
-            output.status.code(),
-            expected.status.code(),
-            "{arguments:?}"
+            (left.code, left.out),
+            (expected.code, expected.out),
+            "{line}"
         );
-        assert_eq!(output.stdout, expected.stdout, "{arguments:?}");
     }
 }
 
@@ -799,15 +668,11 @@ fn a_disk_that_is_full_is_no_success() {
     )
     .unwrap();
     let full = std::fs::File::options().write(true).open("/dev/full");
-    let output = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-        .current_dir(folder)
-        .args(["check", "--revision", "2025-11-25", "ok.json"])
-        .stdout(full.unwrap())
-        .stderr(Stdio::piped())
-        .output()
-        .unwrap();
-    assert_eq!(output.status.code(), Some(3), "{output:?}");
-    assert!(!output.stderr.is_empty());
+    let mut check = mcp_rev("check --revision 2025-11-25 ok.json");
+    check.current_dir(folder).stdout(full.unwrap());
+    let run = Run::of(check.output().unwrap());
+    assert_eq!(run.code, 3, "{}", run.err);
+    assert!(!run.err.is_empty());
 }
 
 /// A link leads to a pipe: what stands at the place of the output is written into, never replaced.
@@ -827,12 +692,13 @@ fn an_output_that_is_no_plain_file_stays_what_it_is() {
     );
     std::os::unix::fs::symlink("pipe", &link).unwrap();
     let reader = std::thread::spawn(move || std::fs::read_to_string(pipe).unwrap());
-    let diff = ["diff", "2024-11-05", "2025-03-26"];
-    let to_link = run(&[&diff[..], &["-o", link.to_str().unwrap()]].concat());
-    assert!(to_link.status.success(), "{to_link:?}");
-    assert_eq!(reader.join().unwrap(), text(&diff));
+    let diff = "diff 2024-11-05 2025-03-26";
+    text(&format!("{diff} -o {}", link.display()));
+    assert_eq!(reader.join().unwrap(), text(diff));
     assert!(link.is_symlink());
-    let nowhere = folder.join("missing/file");
-    let to_nowhere = run(&[&diff[..], &["-o", nowhere.to_str().unwrap()]].concat());
-    assert_eq!(to_nowhere.status.code(), Some(3), "{to_nowhere:?}");
+    let nowhere = run(&format!(
+        "{diff} -o {}",
+        folder.join("missing/file").display()
+    ));
+    assert_eq!(nowhere.code, 3, "{}", nowhere.err);
 }

@@ -1,9 +1,10 @@
 //! `mcp-rev tap`: what goes by is untouched, and written down.
 
 #![cfg(unix)]
+use crate::{fed, mcp_rev};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Output};
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,13 +16,9 @@ fn scratch(name: &str) -> PathBuf {
 }
 
 fn tap(arguments: &[&str], server: &str) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-        .arg("tap")
+    mcp_rev("tap")
         .args(arguments)
         .args(["--", "sh", "-c", server])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
         .spawn()
         .unwrap()
 }
@@ -63,10 +60,7 @@ fn what_went_by_is_a_transcript() {
         answer.ends_with("{\"tools\":[], \"nextCursor\":\"a\"}}}"),
         "{answer}"
     );
-    let read = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-        .args(["transcript", name])
-        .output()
-        .unwrap();
+    let read = mcp_rev("transcript").arg(name).output().unwrap();
     assert_eq!(
         read.status.code(),
         Some(1),
@@ -209,21 +203,18 @@ fn a_server_that_ends_ends_the_tap_though_its_client_waits() {
 
 #[test]
 fn what_cannot_be_started_or_written_is_an_error() {
-    let run = |arguments: &[&str]| {
-        let output = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-            .arg("tap")
-            .args(arguments)
-            .output()
-            .unwrap();
-        assert!(!output.stderr.is_empty());
-        output.status.code()
-    };
-    assert_eq!(run(&["--", "/no/such/program"]), Some(3));
-    assert_eq!(
-        run(&["--record", "/no/such/folder/file", "--", "true"]),
-        Some(3)
-    );
-    assert_eq!(run(&[]), Some(2));
+    for (line, code) in [
+        ("tap -- /no/such/program", 3),
+        ("tap --record /no/such/folder/file -- true", 3),
+        ("tap", 2),
+    ] {
+        let run = fed(line.split(' '), "");
+        assert!(
+            run.code == code && !run.err.is_empty(),
+            "{line}: {}",
+            run.err
+        );
+    }
 }
 
 /// The first line that the server prints, before anything else happens to the tap.

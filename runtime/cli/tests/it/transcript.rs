@@ -1,11 +1,11 @@
 //! `mcp-rev transcript`: faults that were put into a talk are found, each at its line, and nothing else is.
 
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::Value;
 
 use crate::fed;
+use crate::mcp_rev;
 use crate::schemas::rows;
 
 /// Output and exit code.
@@ -81,28 +81,6 @@ fn a_proposal_of_tomorrow_is_a_handshake() {
     let wrong = findings(&talk(r#"{"name":7,"version":"1"}"#));
     assert_eq!(wrong.len(), 1, "{wrong:?}");
     assert_eq!(wrong[0].0, 1);
-}
-
-#[test]
-fn members_that_no_revision_names_are_told_wherever_they_stand() {
-    // In a result that is any other, in a value of a map, and in one of a map that goes by another name.
-    let talk = r#"
-> {"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"c","version":"1"}}}
-< {"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}
-> {"jsonrpc":"2.0","method":"notifications/initialized"}
-> {"jsonrpc":"2.0","id":2,"method":"ping"}
-< {"jsonrpc":"2.0","id":2,"result":{"odd":1}}
-< {"jsonrpc":"2.0","id":3,"method":"elicitation/create","params":{"message":"m","requestedSchema":{"type":"object","properties":{"a":{"type":"boolean","odd":1}}}}}
-> {"jsonrpc":"2.0","id":3,"result":{"action":"decline"}}"#;
-    let (text, code) = transcript(&[], talk.trim_start());
-    assert_eq!(code, 0, "{text}");
-    for member in ["AnyResult.odd", "BooleanSchema.odd"] {
-        let line = format!("unknown member     1 x {member}\n");
-        assert!(text.contains(&line), "{text}");
-    }
-    let answered = r#"> {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","inputResponses":{"a":{"action":"decline","odd":1}},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
-    let (text, _) = transcript(&[], answered);
-    assert!(text.contains("1 x ElicitResult.odd\n"), "{text}");
 }
 
 #[test]
@@ -224,10 +202,7 @@ fn a_stateless_talk_is_read_by_its_claims() {
 
 #[test]
 fn a_file_that_is_not_there_is_no_talk_without_faults() {
-    let output = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-        .args(["transcript", "no-such-file"])
-        .output()
-        .unwrap();
+    let output = mcp_rev("transcript no-such-file").output().unwrap();
     assert_eq!(output.status.code(), Some(3));
     assert!(output.stdout.is_empty() && !output.stderr.is_empty());
 }
@@ -242,7 +217,7 @@ fn a_message_that_its_sender_may_not_send_is_a_finding() {
         let (text, code) = transcript(&[], &format!("> {list}\n< {asks}\n"));
         assert_eq!(code, 1, "{text}");
         assert!(text.contains("stands in a result"), "{text}");
-        let checked = fed(&["check", "--revision", "2026-07-28", "-"], &asks);
+        let checked = fed("check --revision 2026-07-28 -".split(' '), &asks);
         assert_eq!(checked.code, 1, "{}", checked.out);
         assert!(
             checked.out.contains("stands in a result"),
@@ -250,7 +225,7 @@ fn a_message_that_its_sender_may_not_send_is_a_finding() {
             checked.out
         );
         let older = fed(
-            &["check", "--revision", "2025-11-25", "-"],
+            "check --revision 2025-11-25 -".split(' '),
             r#"{"jsonrpc":"2.0","id":6,"method":"roots/list"}"#,
         );
         assert_eq!(older.code, 0, "{}", older.out);

@@ -93,8 +93,8 @@ impl ConversionPlans {
 impl Tables {
     /// Looks up what a conversion does at each step.
     pub(super) fn plan(&self, from: usize, to: usize, subject: Subject<'_>) -> Plan {
-        let start = self.known(from).and_then(|start| {
-            self.known(to)?;
+        let start = self.revision(from).and_then(|start| {
+            self.revision(to)?;
             Ok((start, type_of(start, subject)?))
         });
         let (start, mut ty) = match start {
@@ -113,7 +113,7 @@ impl Tables {
         let mut subject = subject;
         let mut before = start;
         for step in route::steps(from, to) {
-            let (Some(pair), Ok(revision)) = (self.pairs.get(step.pair), self.known(step.to))
+            let (Some(pair), Ok(revision)) = (self.pairs.get(step.pair), self.revision(step.to))
             else {
                 plan.start = Err(Failure::Unknown("no such pair of revisions".to_owned()));
                 return plan;
@@ -147,7 +147,7 @@ impl Tables {
         plan
     }
 
-    fn known(&self, at: usize) -> Result<&'static RevisionTables, Failure> {
+    fn revision(&self, at: usize) -> Result<&'static RevisionTables, Failure> {
         let unknown = || Failure::Unknown("no such revision".to_owned());
         self.revisions.get(at).copied().ok_or_else(unknown)
     }

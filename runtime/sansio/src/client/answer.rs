@@ -9,7 +9,7 @@ use mcp_wire::{
 };
 
 use super::tools::RefusedCall;
-use super::{Client, PendingRequest, RequestPurpose, Waiting};
+use super::{AppRequest, Client, PendingRequest, RequestPurpose};
 use crate::ask::{outcome, own_id, read_error, spelled_id};
 use crate::client::requests::TaskStage;
 use crate::errors::UNSUPPORTED_PROTOCOL_VERSION;
@@ -284,7 +284,7 @@ impl Connection<Client> {
     /// A result, read by the method of its request in the revision of its request.
     pub(crate) fn take_result(
         &mut self,
-        mut request: Waiting,
+        mut request: AppRequest,
         id: Option<&RequestId>,
         result: &Json,
         revision: Revision,
@@ -366,7 +366,7 @@ impl Connection<Client> {
     /// An error; one about the revision is not the application's business, as long as another can be tried.
     fn take_error(
         &mut self,
-        mut request: Waiting,
+        mut request: AppRequest,
         id: Option<&RequestId>,
         error: ErrorObject,
         revision: Revision,
@@ -415,7 +415,7 @@ impl Connection<Client> {
     /// An error of the server, for the application.
     pub(crate) fn tell_error(
         &mut self,
-        mut request: Waiting,
+        mut request: AppRequest,
         id: Option<&RequestId>,
         error: ErrorObject,
         revision: Revision,

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use mcp_wire::Json;
 
-use super::requests::Resumed;
-use super::requests::{Called, PendingRequest};
+use super::requests::RetryMembers;
+use super::requests::{PendingRequest, ServerCall};
 use super::session::SessionRequests;
 use super::tools::KnownTools;
-use super::{Client, Failure, Post, Retry, Verdict, Waiting};
+use super::{AppRequest, Client, Failure, Post, Retry, Verdict};
 use crate::connection::sealed::Sealed;
 use crate::input_required::client::Rounds;
 use crate::negotiate::client::stage::NegotiationStage;
@@ -28,7 +28,7 @@ pub struct ClientState {
     pub(crate) next_id: i64,
     pub(crate) last_exchange: u64,
     /// Requests of the application that wait until the revision is settled.
-    pub(crate) waiting: VecDeque<Waiting>,
+    pub(crate) waiting: VecDeque<AppRequest>,
     /// Requests on their way, by JSON-RPC id.
     pub(crate) pending: Numbered<i64, PendingRequest>,
     /// Requests that were withdrawn and may yet be answered, the latest of them.
@@ -38,7 +38,7 @@ pub struct ClientState {
     /// Over HTTP, what each open POST carries.
     pub(crate) exchanges: HashMap<Exchange, Option<i64>>,
     /// Calls of the server that the application has not answered.
-    pub(crate) calls: Numbered<Token, Called>,
+    pub(crate) calls: Numbered<Token, ServerCall>,
     /// Number of sessions that were opened.
     pub(crate) sessions: u64,
     /// The application's requests in its session.
@@ -166,7 +166,7 @@ impl Connection<Client> {
     fn enqueue(
         &mut self,
         ask: OutgoingRequest,
-        retry: Option<Resumed>,
+        retry: Option<RetryMembers>,
         now: Duration,
     ) -> Result<Token, Box<Failure>> {
         if self.pending() >= self.role.options.limits.max_pending_requests {
@@ -176,9 +176,9 @@ impl Connection<Client> {
             return Err(Box::new(Failure::NoRevisions));
         }
         let token = self.new_token();
-        self.state.waiting.push_back(Waiting {
+        self.state.waiting.push_back(AppRequest {
             retry,
-            ..Waiting::new(token, ask)
+            ..AppRequest::new(token, ask)
         });
         self.start(now);
         Ok(token)
@@ -199,7 +199,7 @@ impl Connection<Client> {
         settled.map(|settled| Verdict(settled.revision))
     }
 
-    pub(crate) fn tell_answer(&mut self, request: Waiting, answer: Answer) {
+    pub(crate) fn tell_answer(&mut self, request: AppRequest, answer: Answer) {
         self.tell(Event::Answered(Answered {
             token: request.token,
             answer,
@@ -208,8 +208,8 @@ impl Connection<Client> {
     }
 
     /// Sends a request again, as soon as it is known how.
-    pub(crate) fn send_later(&mut self, request: Waiting) {
-        self.state.waiting.push_back(Waiting {
+    pub(crate) fn send_later(&mut self, request: AppRequest) {
+        self.state.waiting.push_back(AppRequest {
             losses: Vec::new(),
             progress_token: None,
             ..request

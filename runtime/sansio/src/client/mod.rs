@@ -81,7 +81,7 @@ use crate::mistakes::MistakeHook;
 pub use crate::mistakes::{MistakeOutcome, PeerMistake};
 use crate::translate::{Translator, translator};
 pub use mcp_revisions_core::{MessageLosses, PeerRole};
-use requests::{Called, PendingRequest, RequestPurpose, Waiting};
+use requests::{AppRequest, PendingRequest, RequestPurpose, ServerCall};
 
 /// The options of a client whose application speaks one revision.
 #[derive(Debug)]

@@ -11,7 +11,7 @@ use mcp_wire::{
     service::method_not_found,
 };
 
-use super::{Called, Client, PendingRequest, RequestPurpose};
+use super::{Client, PendingRequest, RequestPurpose, ServerCall};
 use crate::ask::own_id;
 use crate::errors;
 use crate::json::object;
@@ -46,7 +46,7 @@ impl Connection<Client> {
         if method == methods::PING {
             return self.post_answer(&id, Ok(no_params()), revision);
         }
-        let waits = |called: &Called| matches!(called, Called::Request { id: one, .. } | Called::Other { id: one } if *one == id);
+        let waits = |called: &ServerCall| matches!(called, ServerCall::Request { id: one, .. } | ServerCall::Other { id: one } if *one == id);
         if self.state.calls.len() >= self.role.options.limits.max_pending_requests
             || self.state.calls.values().any(waits)
         {
@@ -62,7 +62,7 @@ impl Connection<Client> {
         let token = self.new_token();
         let caller = self.caller(revision);
         if self.is_other(method, revision) {
-            self.state.calls.insert(token, Called::Other { id });
+            self.state.calls.insert(token, ServerCall::Other { id });
             let call = IncomingRequest::without_message(
                 token,
                 method.to_owned(),
@@ -77,7 +77,7 @@ impl Connection<Client> {
             translator.params_told(TextDirection::In, method, &params, revision, Some(&id));
         match carried.and_then(|carried| Ok((named(method)?, carried))) {
             Ok((method, (params, losses))) => {
-                (self.state.calls).insert(token, Called::Request { id, method });
+                (self.state.calls).insert(token, ServerCall::Request { id, method });
                 let call = IncomingRequest {
                     losses,
                     ..IncomingRequest::without_message(token, method, params, revision, caller)
@@ -121,7 +121,7 @@ impl Connection<Client> {
     pub(crate) fn ask_in_course(
         &mut self,
         about: Token,
-        called: Called,
+        called: ServerCall,
         method: &'static str,
         params: Json,
         losses: Vec<Loss>,
@@ -147,14 +147,14 @@ impl Connection<Client> {
         now: Duration,
     ) -> SendOutcome {
         let (id, method) = match self.state.calls.remove(&call) {
-            Some(Called::Request { id, method }) => (id, method),
-            Some(Called::Question { round, key }) => {
+            Some(ServerCall::Request { id, method }) => (id, method),
+            Some(ServerCall::Question { round, key }) => {
                 return SendOutcome::of(self.answer_question(round, key, answer, now));
             }
-            Some(Called::TaskQuestion { task, key, method }) => {
+            Some(ServerCall::TaskQuestion { task, key, method }) => {
                 return SendOutcome::of(self.answer_task(task, (key, method), answer));
             }
-            Some(Called::Other { id }) => {
+            Some(ServerCall::Other { id }) => {
                 self.post_answer(&id, answer, self.spoken());
                 return SendOutcome::of(Fate::Sent);
             }
@@ -317,7 +317,7 @@ impl Connection<Client> {
     /// The server gives up one of its requests: it wants no answer any more.
     fn forget_request(&mut self, params: Option<&Json>) {
         let id = requested(params);
-        let is_it = |called: &Called| matches!(called, Called::Request { id: one, .. } | Called::Other { id: one } if Some(one) == id.as_ref());
+        let is_it = |called: &ServerCall| matches!(called, ServerCall::Request { id: one, .. } | ServerCall::Other { id: one } if Some(one) == id.as_ref());
         let Some(token) = self.state.calls.find(is_it) else {
             return;
         };
@@ -333,7 +333,7 @@ impl Connection<Client> {
     }
 
     /// Calls off the calls of the application that are looked for.
-    pub(crate) fn call_off_all(&mut self, is_it: impl FnMut(&Called) -> bool) {
+    pub(crate) fn call_off_all(&mut self, is_it: impl FnMut(&ServerCall) -> bool) {
         for call in self.state.calls.find_all(is_it) {
             self.call_off(call, None);
         }

@@ -122,7 +122,7 @@ impl Connection<Client> {
         message.method.is_none() && self.request_of(Some(exchange), message).is_some()
     }
 
-    /// Takes a message of a body that was not one as it stood. Returns why it is not the answer, if it is not.
+    /// Takes a mended message of a body. Returns the reason if it is not the answer.
     fn take_of_body(
         &mut self,
         exchange: Exchange,

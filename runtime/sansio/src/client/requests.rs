@@ -9,7 +9,7 @@ use crate::{Exchange, OutgoingRequest, Token};
 
 /// A call of the server.
 #[derive(Debug, Clone)]
-pub(crate) enum Called {
+pub(crate) enum ServerCall {
     /// By a request of its own.
     Request { id: RequestId, method: &'static str },
     /// A request of a method that no revision has.
@@ -26,10 +26,10 @@ pub(crate) enum Called {
 
 /// A request of the application that is not on its way.
 #[derive(Debug, Clone)]
-pub(crate) struct Waiting {
+pub(crate) struct AppRequest {
     pub(crate) token: Token,
     pub(crate) ask: OutgoingRequest,
-    pub(crate) retry: Option<Resumed>,
+    pub(crate) retry: Option<RetryMembers>,
     /// Number of times it was sent already, to servers that turned out to be others than thought.
     pub(crate) sent: u8,
     /// Number of rounds in which its server asked back.
@@ -43,7 +43,7 @@ pub(crate) struct Waiting {
     pub(crate) progress_token: Option<Json>,
 }
 
-impl Waiting {
+impl AppRequest {
     /// Creates a request that was not sent.
     pub(crate) fn new(token: Token, ask: OutgoingRequest) -> Self {
         Self {
@@ -93,7 +93,7 @@ pub(crate) enum RequestPurpose {
         token: Token,
         look: Look,
     },
-    Application(Box<Waiting>),
+    Application(Box<AppRequest>),
 }
 
 impl RequestPurpose {
@@ -147,13 +147,13 @@ pub(crate) enum Look {
 
 /// The members that a retry of a multi round-trip adds, in the server's revision.
 #[derive(Debug, Clone)]
-pub(crate) struct Resumed {
+pub(crate) struct RetryMembers {
     pub(crate) responses: Option<Json>,
     pub(crate) state: Option<Json>,
     pub(crate) revision: Revision,
 }
 
-impl Resumed {
+impl RetryMembers {
     /// Returns the params of the request that is sent again.
     pub(crate) fn put_into(&self, params: Option<Json>) -> Json {
         let members = [

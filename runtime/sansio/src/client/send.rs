@@ -9,7 +9,7 @@ use super::requests::TaskStage;
 use super::stamp::may_name;
 use super::stamp::{Claim, headers, progress_token, stamped, take_log_level};
 use super::translate::without_claims;
-use super::{Channel, Client, PendingRequest, RequestPurpose, Waiting};
+use super::{AppRequest, Channel, Client, PendingRequest, RequestPurpose};
 use crate::errors;
 use crate::events::cancelled;
 use crate::params;
@@ -75,7 +75,7 @@ impl Connection<Client> {
     /// noted in the request.
     fn prepare(
         &self,
-        request: &mut Waiting,
+        request: &mut AppRequest,
         revision: Revision,
     ) -> Result<(Option<Json>, Option<String>), Failure> {
         let OutgoingRequest {
@@ -161,7 +161,7 @@ impl Connection<Client> {
 
     fn send_request(
         &mut self,
-        request: Waiting,
+        request: AppRequest,
         params: Option<Json>,
         log_level: Option<String>,
         revision: Revision,
@@ -186,7 +186,7 @@ impl Connection<Client> {
             }
             Lifecycle::Handshake => Vec::new(),
         };
-        let purpose = RequestPurpose::Application(Box::new(Waiting {
+        let purpose = RequestPurpose::Application(Box::new(AppRequest {
             sent: request.sent.saturating_add(1),
             progress_token,
             ..request

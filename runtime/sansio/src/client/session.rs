@@ -38,7 +38,7 @@ pub(crate) struct SessionRequests {
 }
 
 impl SessionRequests {
-    /// Returns when [`wake_session`](Connection::wake_session) has something to do.
+    /// Returns the time at which [`wake_session`](Connection::wake_session) has to be called.
     pub(crate) fn deadline(&self) -> Option<Duration> {
         self.again.into_iter().chain(self.level.deadline()).min()
     }
@@ -66,7 +66,7 @@ pub(crate) enum TimeLimit {
 }
 
 impl TimeLimit {
-    /// Returns when [`is_over`](Self::is_over) is to be called.
+    /// Returns the time at which [`is_over`](Self::is_over) has to be called.
     pub(crate) fn deadline(&self) -> Option<Duration> {
         match self {
             Self::None => None,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use mcp_revisions_core::{ProtocolHeader, Revision, methods};
 use mcp_wire::{ErrorObject, Json, Map};
 
-use super::{Channel, Client, RequestPurpose, Waiting};
+use super::{AppRequest, Channel, Client, RequestPurpose};
 use crate::errors::HEADER_MISMATCH;
 use crate::json::object;
 use crate::params::{self, Learned, Param, WORD, text_of};
@@ -24,7 +24,7 @@ pub(crate) struct KnownTools {
 /// A call that was refused for its headers.
 #[derive(Debug)]
 pub(crate) struct RefusedCall {
-    pub(crate) request: Waiting,
+    pub(crate) request: AppRequest,
     pub(crate) error: ErrorObject,
     pub(crate) revision: Revision,
 }
@@ -51,14 +51,14 @@ impl KnownTools {
     }
 
     /// Takes out the call of a token.
-    pub(crate) fn take(&mut self, token: Token) -> Option<Waiting> {
+    pub(crate) fn take(&mut self, token: Token) -> Option<AppRequest> {
         let mut refused = self.refused.iter();
         let index = refused.position(|refused| refused.request.token == token)?;
         Some(self.refused.remove(index).request)
     }
 
     /// Takes out all calls: the server is left.
-    pub(crate) fn drain(&mut self) -> impl Iterator<Item = Waiting> + use<> {
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = AppRequest> + use<> {
         let refused = std::mem::take(&mut self.refused).into_iter();
         refused.map(|refused| refused.request)
     }
@@ -118,7 +118,7 @@ impl Connection<Client> {
     /// a list that is old, or was never seen.
     pub(crate) fn relists(
         &self,
-        request: &Waiting,
+        request: &AppRequest,
         error: &ErrorObject,
         revision: Revision,
     ) -> bool {
@@ -170,7 +170,7 @@ impl Connection<Client> {
             Some(cursor) => self.post_list(Some(cursor), revision),
             None => {
                 for refused in std::mem::take(&mut self.state.tools.refused) {
-                    self.send_later(Waiting {
+                    self.send_later(AppRequest {
                         has_relisted: true,
                         ..refused.request
                     });

@@ -8,7 +8,7 @@ use mcp_wire::{ErrorObject, Json, Map};
 
 use crate::client::Client;
 use crate::client::peer::named;
-use crate::client::requests::{Called, Resumed, Waiting};
+use crate::client::requests::{AppRequest, RetryMembers, ServerCall};
 use crate::json::declares;
 use crate::limits::deadline;
 use crate::numbered::Numbered;
@@ -26,7 +26,7 @@ pub(crate) struct Rounds {
 
 #[derive(Debug)]
 struct ClientRound {
-    request: Waiting,
+    request: AppRequest,
     retry: Retry,
     /// The answers by key, in the server's words.
     answers: Map<Json>,
@@ -49,7 +49,7 @@ impl Connection<Client> {
     /// Reads a result that asks for input, in the words of the application.
     pub(crate) fn input_required(
         &self,
-        request: &Waiting,
+        request: &AppRequest,
         result: &Json,
         revision: Revision,
     ) -> Result<InputRequired, String> {
@@ -99,7 +99,7 @@ impl Connection<Client> {
     /// did not say that it opens pages.
     pub(crate) fn pages_wanted(
         &self,
-        request: &Waiting,
+        request: &AppRequest,
         error: &ErrorObject,
         revision: Revision,
     ) -> Option<InputRequired> {
@@ -150,7 +150,7 @@ impl Connection<Client> {
         &self,
         retry: Retry,
         answers: impl IntoIterator<Item = (String, Json)>,
-    ) -> (OutgoingRequest, Resumed) {
+    ) -> (OutgoingRequest, RetryMembers) {
         let Retry {
             ask,
             state,
@@ -167,7 +167,7 @@ impl Connection<Client> {
                 responses.insert(key, answer);
             }
         }
-        let resumed = Resumed {
+        let resumed = RetryMembers {
             responses: (!methods.is_empty()).then(|| Json::of(&responses)),
             state,
             revision,
@@ -193,7 +193,7 @@ impl Connection<Client> {
     /// The server asks: the application is asked for it.
     pub(crate) fn ask_application(
         &mut self,
-        mut request: Waiting,
+        mut request: AppRequest,
         input: InputRequired,
         now: Duration,
     ) {
@@ -225,7 +225,7 @@ impl Connection<Client> {
                 continue;
             };
             let (key, losses) = (question.key, question.losses);
-            let called = Called::Question { round, key };
+            let called = ServerCall::Question { round, key };
             self.ask_in_course(request.token, called, method, params, losses, peer);
         }
         let one = ClientRound {
@@ -301,12 +301,12 @@ impl Connection<Client> {
         else {
             return;
         };
-        let resumed = Resumed {
+        let resumed = RetryMembers {
             responses: (!retry.methods.is_empty()).then(|| Json::of(&answers)),
             state: retry.state,
             revision: retry.revision,
         };
-        self.send_later(Waiting {
+        self.send_later(AppRequest {
             retry: Some(resumed),
             sent: 0,
             ..request
@@ -328,12 +328,12 @@ impl Connection<Client> {
     /// Calls off the requests of a round, which need not be answered any more.
     fn call_off_round(&mut self, round: u64) {
         self.call_off_all(
-            |called| matches!(called, Called::Question { round: one, .. } if *one == round),
+            |called| matches!(called, ServerCall::Question { round: one, .. } if *one == round),
         );
     }
 
     /// Takes out the call of a token.
-    pub(crate) fn end_round(&mut self, token: Token) -> Option<Waiting> {
+    pub(crate) fn end_round(&mut self, token: Token) -> Option<AppRequest> {
         let open = &self.state.rounds.open;
         let key = open.find(|round| round.request.token == token)?;
         let round = self.state.rounds.open.remove(&key)?;
@@ -342,7 +342,7 @@ impl Connection<Client> {
     }
 
     /// Takes out all calls.
-    pub(crate) fn end_rounds(&mut self) -> Vec<Waiting> {
+    pub(crate) fn end_rounds(&mut self) -> Vec<AppRequest> {
         let open = std::mem::take(&mut self.state.rounds.open);
         for key in open.keys() {
             self.call_off_round(*key);

@@ -9,7 +9,7 @@ use mcp_revisions_core::{
 use mcp_wire::{Direction, ErrorObject, Json, MethodKind, Peeked, RequestId, envelope::write};
 
 use super::Server;
-use super::incoming::Unlooked;
+use super::incoming::RefusedText;
 use super::needs::needs_state;
 use super::notify::refused;
 use super::reply::{MessageReply, Outgoing};
@@ -245,8 +245,8 @@ impl Connection<Server> {
 
     /// Takes a text that cannot be read as a message. Ends the request of the server that the text was to answer, with an error
     /// that says why.
-    pub(crate) fn take_unlooked(&mut self, unlooked: Unlooked) {
-        let Unlooked {
+    pub(crate) fn take_unlooked(&mut self, unlooked: RefusedText) {
+        let RefusedText {
             why,
             instead,
             is_answer,

@@ -3,7 +3,7 @@
 use mcp_revisions_core::{Revision, negotiate_element};
 
 use super::Server;
-use super::incoming::{IncomingMessage, Unlooked};
+use super::incoming::{IncomingMessage, RefusedText};
 use super::reply::{MessageReply, Outgoing};
 use super::requests::{Batch, PendingCall};
 use super::state::ServerState;
@@ -79,7 +79,7 @@ impl Connection<Server> {
             unread::unreadable(text.as_bytes(), unreadable),
             self.role.limits.max_message_bytes,
         );
-        let unlooked = Unlooked::new(why, text.as_bytes(), limit);
+        let unlooked = RefusedText::new(why, text.as_bytes(), limit);
         let is_answer = unlooked.is_answer;
         self.take_unlooked(unlooked);
         if is_answer {

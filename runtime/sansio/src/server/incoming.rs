@@ -10,16 +10,12 @@ use mcp_revisions_core::Negotiation;
 
 /// The result of one look at a text: the message, and the revision that it names.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Looked<'a>(pub(crate) Result<SeenText<'a>, Unlooked>);
+pub struct Looked<'a>(
+    pub(crate) Result<(Peeked<'a>, Result<Negotiation, Box<Refusal>>), RefusedText>,
+);
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct SeenText<'a> {
-    pub(crate) message: Peeked<'a>,
-    pub(crate) negotiation: Result<Negotiation, Box<Refusal>>,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Unlooked {
+pub(crate) struct RefusedText {
     pub(crate) why: Ignored,
     /// The request of the server that the text was to answer, and why it does not.
     pub(crate) instead: Option<(i64, String)>,
@@ -27,7 +23,7 @@ pub(crate) struct Unlooked {
     pub(crate) is_answer: bool,
 }
 
-impl Unlooked {
+impl RefusedText {
     pub(crate) fn new(why: Ignored, bytes: &[u8], limit: usize) -> Self {
         let reason = unread::why(&why, limit);
         let instead = unread::answered(bytes).zip(reason);
@@ -44,13 +40,13 @@ impl<'a> Looked<'a> {
     /// Returns the message, if the text is one.
     #[must_use]
     pub fn message(&self) -> Option<&Peeked<'a>> {
-        self.0.as_ref().ok().map(|seen| &seen.message)
+        self.0.as_ref().ok().map(|(message, _)| message)
     }
 
     /// Returns the negotiation of the message by itself, if it is not refused.
     #[must_use]
     pub fn negotiation(&self) -> Option<Negotiation> {
-        self.0.as_ref().ok()?.negotiation.as_ref().ok().copied()
+        self.0.as_ref().ok()?.1.as_ref().ok().copied()
     }
 }
 

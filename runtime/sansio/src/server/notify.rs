@@ -166,7 +166,7 @@ impl Connection<Server> {
         SendOutcome::of(Fate::Sent)
     }
 
-    /// Returns the revision of whom a notification is for, if it is to be sent at all.
+    /// Returns the revision of the receiver of a notification, if the notification is sent at all.
     fn peer_of(&self, to: To, method: &str, params: Option<&Json>) -> Result<Revision, Fate> {
         let is_log = method == methods::NOTIFICATIONS_MESSAGE;
         match to {
@@ -193,7 +193,7 @@ impl Connection<Server> {
                 }
                 Some(session) => Ok(session.revision),
                 None if is_log => Err(Fate::Dropped("log-opt-in")),
-                // A client of the per-request lifecycle hears of changes on the stream that it asked for, and there alone.
+                // A per-request client gets changes only on the stream that it has opened.
                 None => Err(Fate::RequiresState(needs_state(
                     Adapter::Subscription,
                     method,
@@ -231,7 +231,7 @@ impl Connection<Server> {
             MethodKind::Notification,
         ) else {
             if self.role.passes_as_is(name, Some(peer)) {
-                return self.told(Event::CustomNotification(CustomNotification {
+                return self.tell_accepted(Event::CustomNotification(CustomNotification {
                     method: name.to_owned(),
                     params: message.params.map(Raw::to_json).unwrap_or_else(no_params),
                     revision: peer,
@@ -248,14 +248,14 @@ impl Connection<Server> {
         let translator = &self.role.translator;
         let carried = translator.report(method, peer, None, carried);
         match carried {
-            Ok((params, losses)) => self.told(Event::Notification(Notification {
+            Ok((params, losses)) => self.tell_accepted(Event::Notification(Notification {
                 method,
                 params,
                 revision: peer,
                 about: None,
                 losses,
             })),
-            Err(stopped) => self.told(Event::stopped(&stopped, method)),
+            Err(stopped) => self.tell_accepted(Event::stopped(&stopped, method)),
         }
     }
 

@@ -8,7 +8,7 @@ use mcp_revisions_core::{
 use mcp_wire::{MessageKind, RequestId, Unreadable};
 
 use super::Server;
-use super::incoming::{IncomingMessage, Looked, SeenText, Unlooked};
+use super::incoming::{IncomingMessage, Looked, RefusedText};
 use super::reply::{MessageReply, Outgoing};
 use crate::errors::{self, Refusal};
 use crate::unread;
@@ -47,16 +47,16 @@ impl Server {
             unread::look(bytes)
         };
         Looked(match message {
-            Ok(message) => Ok(SeenText {
-                negotiation: negotiate(&message, headers, served),
-                message,
-            }),
-            Err(why) => Err(Unlooked::new(why, bytes, limit)),
+            Ok(message) => {
+                let negotiation = negotiate(&message, headers, served);
+                Ok((message, negotiation))
+            }
+            Err(why) => Err(RefusedText::new(why, bytes, limit)),
         })
     }
 
     /// Refuses a text that is not a message.
-    fn refuse_unlooked(&self, unlooked: &Unlooked) -> MessageReply {
+    fn refuse_unlooked(&self, unlooked: &RefusedText) -> MessageReply {
         let invalid = |why: &dyn std::fmt::Display| errors::invalid_request(&why.to_string());
         match &unlooked.why {
             _ if unlooked.is_answer => MessageReply::Empty(400),
@@ -128,10 +128,7 @@ impl Connection<Server> {
         principal: Option<&str>,
         now: Duration,
     ) -> Option<Outgoing> {
-        let SeenText {
-            message,
-            negotiation,
-        } = match looked.0 {
+        let (message, negotiation) = match looked.0 {
             Ok(seen) => seen,
             Err(unlooked) => {
                 let refused = self.role.refuse_unlooked(&unlooked);
@@ -225,7 +222,7 @@ impl Connection<Server> {
     }
 
     /// Tells the application of a message that is not answered.
-    pub(crate) fn told(&mut self, event: Event) -> MessageReply {
+    pub(crate) fn tell_accepted(&mut self, event: Event) -> MessageReply {
         self.tell(event);
         MessageReply::Empty(202)
     }

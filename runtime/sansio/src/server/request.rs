@@ -15,9 +15,9 @@ use super::Server;
 use super::incoming::IncomingMessage;
 use super::needs::needs_state;
 use super::reply::{EMPTY_RESULT, MessageReply};
-use super::requests::{Opened, PendingCall};
+use super::requests::{OpenSession, PendingCall};
 use crate::errors::{self, Refusal};
-use crate::input_required::server::seal::{Broken, Issued};
+use crate::input_required::server::seal::{IssuedState, StateFault};
 use crate::translate::no_params;
 use crate::{Caller, Connection, Event, LogLevel, Token};
 
@@ -76,7 +76,7 @@ impl Connection<Server> {
             None => None,
         };
         // One that was suspended takes the place that it has.
-        if !matches!(issued, Some(Issued::Suspended(_)))
+        if !matches!(issued, Some(IssuedState::Suspended(_)))
             && let Err(refusal) = self.check_room(message)
         {
             return MessageReply::refused(Some(&pending.id), &refusal);
@@ -92,7 +92,7 @@ impl Connection<Server> {
             pending.subject = message.params.map(Raw::to_json);
         }
         let translation = match (wanted, issued) {
-            (WantedMethod::Known(_, name), Some(Issued::Own(own, _)))
+            (WantedMethod::Known(_, name), Some(IssuedState::Own(own, _)))
                 if self.role.is_per_request =>
             {
                 self.role
@@ -134,7 +134,7 @@ impl Connection<Server> {
         &self,
         incoming: IncomingMessage<'_>,
         wanted: WantedMethod,
-    ) -> Option<Result<Issued, Broken>> {
+    ) -> Option<Result<IssuedState, StateFault>> {
         match wanted {
             WantedMethod::Known(row, _) if row.input_required && !self.state.is_bare => self
                 .role
@@ -341,7 +341,7 @@ fn pending_of(
     id: RequestId,
     wanted: WantedMethod,
     peer: Revision,
-    session: Option<&Opened>,
+    session: Option<&OpenSession>,
 ) -> Box<PendingCall> {
     let IncomingMessage {
         message,

@@ -12,7 +12,7 @@ use crate::{Caller, Exchange, LogLevel, Token};
 
 /// The session that `initialize` opened.
 #[derive(Debug)]
-pub(crate) struct Opened {
+pub(crate) struct OpenSession {
     pub(crate) revision: Revision,
     pub(crate) caller: Arc<Caller>,
     pub(crate) log_level: Option<LogLevel>,

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use mcp_revisions_core::{Loss, methods, translate::is_handshake};
 use mcp_wire::{Json, RequestId};
 
-use super::requests::{About, Batch, Opened, PendingCall, ServerRequest};
+use super::requests::{About, Batch, OpenSession, PendingCall, ServerRequest};
 use crate::input_required::server::by_requests::ServerRound;
 use crate::input_required::server::seal::subject;
-use crate::input_required::server::suspend::Suspended;
+use crate::input_required::server::suspend::SuspendedCall;
 use crate::negotiate::server::late::WaitingTexts;
 use crate::numbered::Numbered;
 use crate::sorted::Sorted;
@@ -26,7 +26,7 @@ use crate::{Caller, Exchange, IncomingRequest, Token};
 /// no lock of another.
 #[derive(Debug, Default)]
 pub struct ServerState {
-    pub(crate) session: Option<Box<Opened>>,
+    pub(crate) session: Option<Box<OpenSession>>,
     /// The client that has introduced itself to a late server.
     pub(crate) introduced: Option<Arc<Caller>>,
     /// The texts that wait until the application of the connection is known.
@@ -42,7 +42,7 @@ pub struct ServerState {
     /// Calls whose handlers request input in a result, and whose client gets these as requests.
     pub(crate) rounds: Numbered<Token, ServerRound>,
     /// Calls that wait for the retry of their client, by their ticket.
-    pub(crate) suspended: Numbered<u64, Suspended>,
+    pub(crate) suspended: Numbered<u64, SuspendedCall>,
     /// The changes that the client of a session listens to, where the handlers report them in a call.
     pub(crate) listening: Option<Box<Listening>>,
     /// Streams with notifications of changes, where the handlers report them to a session.

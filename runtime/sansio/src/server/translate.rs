@@ -6,7 +6,7 @@ use mcp_revisions_core::{Context, Conversion, Revision, Session, translate::is_h
 use mcp_wire::{Json, Raw, meta};
 
 use super::Server;
-use super::requests::Opened;
+use super::requests::OpenSession;
 use crate::translate::{NO_PARAMS, TextDirection, no_params};
 
 impl Server {
@@ -16,7 +16,7 @@ impl Server {
         method: &str,
         params: Option<Raw<'_>>,
         peer: Revision,
-        session: Option<&Opened>,
+        session: Option<&OpenSession>,
     ) -> Conversion<Json> {
         if peer.same_types(self.app()) {
             return Ok((params.map_or_else(no_params, Raw::to_json), Vec::new()));
@@ -44,7 +44,7 @@ impl Server {
 }
 
 /// Returns the facts of a session in place of a per-request client.
-fn upgraded(session: Option<&Opened>) -> &Arc<Session> {
+fn upgraded(session: Option<&OpenSession>) -> &Arc<Session> {
     static UNKNOWN: LazyLock<Arc<Session>> = LazyLock::new(|| {
         Arc::new(Session {
             client_capabilities: Some(no_params()),
@@ -55,7 +55,7 @@ fn upgraded(session: Option<&Opened>) -> &Arc<Session> {
 }
 
 /// Returns params of a handshake peer, with the level of its session, which a per-request message has in itself.
-fn stamped(params: Json, session: Option<&Opened>) -> Json {
+fn stamped(params: Json, session: Option<&OpenSession>) -> Json {
     let Some(level) = session.and_then(|session| session.log_level) else {
         return params;
     };

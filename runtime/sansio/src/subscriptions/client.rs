@@ -12,7 +12,7 @@ use mcp_wire::{ErrorObject, Json};
 
 use super::{Backoff, Filter, TAKES_UP, about, covers, declined, is_refusal, unacknowledged};
 use crate::client::Client;
-use crate::client::requests::{RequestPurpose, ResourceSubscription, Waiting};
+use crate::client::requests::{AppRequest, RequestPurpose, ResourceSubscription};
 use crate::client::session::TimeLimit;
 use crate::json::declares;
 use crate::numbered::Numbered;
@@ -33,7 +33,7 @@ pub(crate) struct ChangeStreams {
     /// The request before: it goes on until the server has acknowledged the new one.
     before: Option<i64>,
     /// Subscriptions that are answered when the server has taken up the request, with their resources.
-    subscribing: Vec<(Waiting, String)>,
+    subscribing: Vec<(AppRequest, String)>,
     /// The time that they wait.
     waiting: TimeLimit,
     /// When to listen again after the server has ended the request.
@@ -49,12 +49,12 @@ pub(crate) struct ChangeStreams {
 
 #[derive(Debug)]
 struct ListenStream {
-    request: Waiting,
+    request: AppRequest,
     filter: Filter,
 }
 
 impl ChangeStreams {
-    /// Returns when [`wake_changes`](Connection::wake_changes) has something to do.
+    /// Returns the time at which [`wake_changes`](Connection::wake_changes) has to be called.
     pub(crate) fn deadline(&self) -> Option<Duration> {
         self.again.into_iter().chain(self.waiting.deadline()).min()
     }
@@ -70,7 +70,7 @@ impl ChangeStreams {
     }
 
     /// Everything that waits, as the server is left.
-    pub(crate) fn drain(&mut self) -> impl Iterator<Item = Waiting> + use<> {
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = AppRequest> + use<> {
         (self.listening, self.before) = (None, None);
         self.is_acknowledged = false;
         self.again = None;
@@ -86,7 +86,11 @@ impl ChangeStreams {
 
 impl Connection<Client> {
     /// Takes a request that the server's lifecycle has in another form; it comes back if it is none of these.
-    pub(crate) fn adapted(&mut self, request: Waiting, revision: Revision) -> Option<Waiting> {
+    pub(crate) fn adapted(
+        &mut self,
+        request: AppRequest,
+        revision: Revision,
+    ) -> Option<AppRequest> {
         let lifecycles = (self.role.app().lifecycle(), revision.lifecycle());
         match (lifecycles, request.ask.method.as_str()) {
             ((Lifecycle::PerRequest, Lifecycle::Handshake), methods::SUBSCRIPTIONS_LISTEN) => {
@@ -126,7 +130,7 @@ impl Connection<Client> {
         None
     }
 
-    fn open_stream(&mut self, request: Waiting, revision: Revision) {
+    fn open_stream(&mut self, request: AppRequest, revision: Revision) {
         let params = request.ask.params.clone().unwrap_or_else(no_params);
         let limits = &self.role.options.limits;
         let declares = |path: &[&str]| self.state.changes.declares(path);
@@ -238,7 +242,7 @@ impl Connection<Client> {
     }
 
     /// Gives up a stream, or a subscription that waits; its request comes back.
-    pub(crate) fn close_stream(&mut self, token: Token) -> Option<Waiting> {
+    pub(crate) fn close_stream(&mut self, token: Token) -> Option<AppRequest> {
         let subscribing = &mut self.state.changes.subscribing;
         let mut waiting = subscribing.iter();
         if let Some(index) = waiting.position(|(request, _)| request.token == token) {
@@ -268,7 +272,7 @@ impl Connection<Client> {
         streams.find_all(|stream| stream.filter.wants(method, uri.as_deref()))
     }
 
-    fn subscribe(&mut self, request: Waiting) {
+    fn subscribe(&mut self, request: AppRequest) {
         let refused = |error: Box<crate::errors::Refusal>| Answer::Error(error.error);
         let answer = match uri_of(request.ask.params.as_ref()) {
             None => refused(crate::errors::invalid_params(

@@ -56,7 +56,7 @@ pub(crate) struct Backoff {
 }
 
 impl Backoff {
-    /// Returns when to open it again, after it broke now.
+    /// Returns the time at which to open the stream again, which broke now.
     pub(crate) fn next_try(&mut self, now: Duration) -> Duration {
         let was_open = |since: Duration| now.saturating_sub(since) >= LONGEST_PAUSE;
         if self.last_try.is_some_and(was_open) {

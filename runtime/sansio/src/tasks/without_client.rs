@@ -1,5 +1,5 @@
-//! A client that takes no tasks: none of its calls becomes one, and no server is asked for one. Each function does what its namesake in
-//! `client` does while no call is a task.
+//! A client without tasks, for builds without the feature. Each function does what its namesake in `client` does while no call is a
+//! task.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use mcp_revisions_core::{ConversionError, Revision, RevisionSet};
 use mcp_wire::{ErrorObject, Json};
 
 use crate::client::Client;
-use crate::client::requests::{Look, Waiting};
+use crate::client::requests::{AppRequest, Look};
 use crate::client::stamp::Claim;
 use crate::{Answer, Connection, Failure, Fate, Token};
 
@@ -43,14 +43,14 @@ impl Connection<Client> {
 
     pub(crate) fn task_given(
         &self,
-        _request: &Waiting,
+        _request: &AppRequest,
         _result: &Json,
         _revision: Revision,
     ) -> Option<GivenTask> {
         None
     }
 
-    pub(crate) fn resume_task(&mut self, request: Waiting, _id: String, _revision: Revision) {
+    pub(crate) fn resume_task(&mut self, request: AppRequest, _id: String, _revision: Revision) {
         let why =
             "the client takes no tasks: it is built without the feature `ext-tasks`".to_owned();
         self.tell_answer(
@@ -62,7 +62,7 @@ impl Connection<Client> {
     pub(crate) fn hands_on_kind(
         &self,
         _kind: &str,
-        _request: &Waiting,
+        _request: &AppRequest,
         _revision: Revision,
     ) -> bool {
         false
@@ -70,7 +70,7 @@ impl Connection<Client> {
 
     pub(crate) fn take_task(
         &mut self,
-        _request: Waiting,
+        _request: AppRequest,
         task: GivenTask,
         _revision: Revision,
         _now: Duration,
@@ -117,27 +117,27 @@ impl Connection<Client> {
         false
     }
 
-    pub(crate) fn end_tasks(&mut self) -> Vec<Waiting> {
+    pub(crate) fn end_tasks(&mut self) -> Vec<AppRequest> {
         Vec::new()
     }
 
     pub(crate) fn asks_for_task(
         &self,
-        _request: &Waiting,
+        _request: &AppRequest,
         _error: &ErrorObject,
         _revision: Revision,
     ) -> bool {
         false
     }
 
-    pub(crate) fn prefers_task(&self, _request: &Waiting, _revision: Revision) -> bool {
+    pub(crate) fn prefers_task(&self, _request: &AppRequest, _revision: Revision) -> bool {
         false
     }
 
     pub(crate) fn learn_task_tools(&mut self, _result: &Json, _revision: Revision) {}
 
     pub(crate) fn with_task(
-        _request: &Waiting,
+        _request: &AppRequest,
         params: Option<Json>,
         _revision: Revision,
     ) -> Option<Json> {

@@ -135,8 +135,8 @@ impl SharedRedis {
         writes.cmd("PEXPIRE").arg(&key).arg(kept).ignore();
     }
 
-    /// Takes an event of this size into the budget. Returns how many of its session stay if some have to go, which are the
-    /// oldest; `None` if others fill the room.
+    /// Takes an event of this size into the budget. If the oldest events of its session have to go, returns the number of those that
+    /// stay. Returns `None` if other sessions fill the room.
     fn admit(&self, session: &str, owner: &Owner, size: usize) -> Option<Option<usize>> {
         if size > SESSION_BYTES {
             return None;

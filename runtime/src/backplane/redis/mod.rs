@@ -2,7 +2,7 @@
 
 mod events;
 mod presence;
-#[cfg_attr(not(feature = "ext-tasks"), path = "redis/without_tasks.rs")]
+#[cfg_attr(not(feature = "ext-tasks"), path = "without_tasks.rs")]
 mod tasks;
 
 use std::collections::HashMap;

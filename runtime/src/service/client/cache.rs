@@ -1,8 +1,8 @@
-//! Results that a server lets its clients keep (`ttlMs`, `cacheScope`): lists and resources that are answered without it until
-//! their time is over, or the server notifies of a change.
+//! A cache of results that a server lets its clients keep (`ttlMs`, `cacheScope`): lists and resources, until their time is over or
+//! the server notifies of a change.
 //!
-//! A cache of several users keeps results of the scope `public`: which of them a `private` one is for is not known. That of one
-//! user keeps both.
+//! A cache of several users has only results of the scope `public`, since a `private` one is for a user that it does not know. A
+//! cache of one user has both.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -27,7 +27,7 @@ const METHODS: [&str; 5] = [
 /// The params that tell one result of a method from another.
 const KEYS: [&str; 2] = ["cursor", "uri"];
 
-/// Params that make a request one of its own: it goes on with a suspended one.
+/// Params of a request that continues a suspended one, and is never cached.
 const OWN: [&str; 2] = ["inputResponses", "requestState"];
 
 /// The request that a result answers: its revision, its method, and the params that matter.

@@ -1,4 +1,4 @@
-//! Events of a server, as a stream that outlives the connection by which they are heard. Feature `ext-events`.
+//! Events of a server, as a stream that outlives its connections. Feature `ext-events`.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,7 +24,7 @@ use mcp_revisions_sansio::client::{Ignored, OutgoingRequest};
 
 /// Maximum number of bytes of events that wait to be taken, before the server has to wait.
 const ROOM: usize = 1 << 18;
-/// The codes by which a server refuses a subscription, however often it is asked.
+/// The codes of errors that end a subscription: a retry would get them again.
 const FINAL: [i64; 3] = [FORBIDDEN, NOT_FOUND, UNSUPPORTED];
 /// Time after which a stream without a notification counts as dead: servers send one every 30 seconds.
 const SILENCE: Duration = Duration::from_secs(65);
@@ -37,15 +37,15 @@ const POLL: Duration = Duration::from_secs(10);
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum EventUpdate {
-    /// Something happened. Its data are not to be trusted more than the result of a tool.
+    /// An event. Trust its data no more than the result of a tool.
     Event(ext::EventOccurrence),
-    /// Events may have been skipped: their content has to be requested otherwise.
+    /// Events may have been skipped. Read the state that they are about again.
     Skipped,
-    /// The server could not look for events, and tries again.
+    /// The server could not look for events, and retries.
     Failing(ErrorObject),
 }
 
-/// An update, and the position of the stream behind it. Without an update the stream has moved on, and nothing happened.
+/// An update, and the position of the stream behind it. Without an update, only the position has changed.
 #[derive(Debug)]
 struct QueuedUpdate {
     update: Option<EventUpdate>,
@@ -281,7 +281,7 @@ impl EventSubscription {
         Ok(replies)
     }
 
-    /// Hands events on, and goes on when the stream breaks; returns why it cannot.
+    /// Delivers events, and opens a broken stream again. Returns the error that ends the subscription.
     async fn run(mut self, first: FirstReply) -> Error {
         let mut pauses = ReopenPauses::default();
         let is_pushed = matches!(first, FirstReply::Stream(_));
@@ -401,7 +401,7 @@ impl EventSubscription {
         Ok(())
     }
 
-    /// Tells that events may have been skipped.
+    /// Queues [`EventUpdate::Skipped`].
     async fn skip(&mut self, cursor: Option<String>) {
         let position = cursor.or_else(|| self.params.cursor.clone().flatten());
         self.queue(Some(EventUpdate::Skipped), position).await;
@@ -417,7 +417,7 @@ impl EventSubscription {
         read.ok()
     }
 
-    /// Asks once what happened since the position.
+    /// Sends one `events/poll` for the events behind the position.
     async fn poll(&self) -> Result<ext::PollEventsResult, Error> {
         let mut poll = ext::PollEventsRequestParams::new(&*self.params.name);
         poll.arguments.clone_from(&self.params.arguments);

@@ -132,7 +132,7 @@ impl CompiledSchema {
         })
     }
 
-    /// Returns what the schema expects, and what it found.
+    /// Describes a mismatch: the expectation of the schema, and the value.
     fn explained(&self, error: &ValidationError<'_>) -> String {
         let shown = |value: &Value| excerpt(&value.to_string(), EXCERPT);
         let found = shown(error.instance());

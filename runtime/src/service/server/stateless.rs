@@ -42,7 +42,7 @@ impl Answers {
         let members: Map<Json> = params.read().unwrap_or_default();
         let responses = members.get("inputResponses").map(Json::read);
         let state = members.get("requestState").and_then(|state| state.as_str());
-        // A handler that asks by results of its own has states of its own.
+        // A handler may return `input_required` itself, with a state that has another form.
         let earlier = state.as_deref().map(mcp_wire::from_str);
         Self {
             responses: responses.and_then(Result::ok).unwrap_or_default(),

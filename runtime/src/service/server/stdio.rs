@@ -20,9 +20,8 @@ impl<App: Spoken> McpServer<App> {
     }
 
     /// Serves standard input and output until `stop` ends, such as [`stop_signal`](crate::stop_signal), or the input does. From
-    /// then on nothing is read, and open calls have the time of `grace`, or 2 seconds at most if their client has closed its
-    /// end. A call that is not done by then is cancelled, and answered with an error; then this returns, and the process can
-    /// end.
+    /// then on, nothing is read. Open calls have `grace` to finish, or at most 2 seconds if the client has closed its end. Calls
+    /// that do not finish are cancelled, and answered with an error. Then this returns, and the process can end.
     /// Dropping the future ends the server at once: open calls get no response.
     ///
     /// # Errors

@@ -67,7 +67,7 @@ pub trait Application: Send + Sized + 'static {
         false
     }
 
-    /// Returns when [`settle`](Self::settle) has something to do.
+    /// Returns the time at which [`settle`](Self::settle) has to be called.
     fn wake_at(&self) -> Option<Duration> {
         None
     }

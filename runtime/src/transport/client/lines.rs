@@ -91,8 +91,8 @@ impl Lines {
         self.heard.recv().await.unwrap_or(Incoming::Closed)
     }
 
-    /// Says what is left to say, and closes the stream. The other one is read on, for [`LAST_WORDS`] at most: a server that
-    /// still writes must not fail for that.
+    /// Writes the queued texts, and closes the output. The input is read for at most [`LAST_WORDS`] more: a server that still
+    /// writes must not fail.
     pub(super) async fn end(self) {
         let Self {
             texts,

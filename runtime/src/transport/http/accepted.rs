@@ -1,5 +1,6 @@
 //! One connection of a listener: what its requests say of it, and how long it is served.
 
+use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,8 +14,9 @@ use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
+use tokio::net::tcp::OwnedWriteHalf;
 use tokio::sync::{mpsc, watch};
 
 use super::connections::OpenConnection;
@@ -29,7 +31,7 @@ const HEAD_BYTES: usize = 64 << 10;
 
 /// A connection that a listener has accepted.
 pub(super) struct AcceptedConnection {
-    pub(super) stream: Arc<TcpStream>,
+    pub(super) stream: TcpStream,
     pub(super) address: IpAddr,
     /// The room that it takes, which may be given to another.
     pub(super) place: Arc<OpenConnection>,
@@ -66,7 +68,8 @@ impl AcceptedConnection {
         // Small answers are not held back for more.
         let _ = stream.set_nodelay(true);
         let at_work = watch::Sender::new(());
-        let socket = Socket::new(Arc::clone(&stream), options.write_time, at_work.clone());
+        let (reads, writes) = stream.into_split();
+        let socket = Socket::new(reads, options.write_time, at_work.clone());
         let mut builder = http1::Builder::new();
         builder
             .timer(TokioTimer::new())
@@ -106,11 +109,11 @@ impl AcceptedConnection {
             _ = connection.as_mut() => {
                 drop(connection);
                 tokio::select! {
-                    () = take_rest(stream) => {}
+                    () = take_rest(writes) => {}
                     _ = stop.changed() => {}
                 }
             }
-            () = hung_up(&stream) => {}
+            () = hung_up(writes.as_ref()) => {}
             () = place.evicted() => {}
             _ = stop.changed() => {
                 connection.as_mut().graceful_shutdown();
@@ -136,21 +139,22 @@ const REST_BYTES: usize = 1 << 20;
 /// Takes what a client still sends on a connection whose last response is written. A socket that is closed before that resets
 /// the connection, and the client's system may throw the response away: a request that is refused by its head, such as one
 /// without a token, would have no answer.
-async fn take_rest(stream: Arc<TcpStream>) {
-    let Ok(mut stream) = Arc::try_unwrap(stream) else {
-        return;
-    };
+async fn take_rest(mut writes: OwnedWriteHalf) {
     let rest = async {
-        stream.shutdown().await?;
+        writes.shutdown().await?;
+        let stream: &TcpStream = writes.as_ref();
         let mut taken = 0;
         let mut bytes = [0; 1 << 12];
         while taken < REST_BYTES {
-            match stream.read(&mut bytes).await? {
-                0 => break,
-                more => taken += more,
+            stream.readable().await?;
+            match stream.try_read(&mut bytes) {
+                Ok(0) => break,
+                Ok(more) => taken += more,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error),
             }
         }
-        Ok::<_, std::io::Error>(())
+        Ok(())
     };
     let _ = tokio::time::timeout(REST_TIME, rest).await;
 }

@@ -84,7 +84,7 @@ impl Options {
             _ => host,
         };
         let is_it = |one: &String| one.eq_ignore_ascii_case(host) || one.eq_ignore_ascii_case(name);
-        is_loopback(&format!("http://{host}")) || hosts.iter().any(is_it)
+        is_loopback_host(host) || hosts.iter().any(is_it)
     }
 }
 
@@ -95,20 +95,25 @@ fn quoted(text: &[u8]) -> String {
 
 /// Returns whether an origin is one of this machine.
 pub(super) fn is_loopback(origin: &str) -> bool {
-    let lower = origin.to_ascii_lowercase();
-    let Some(host) = lower
-        .strip_prefix("http://")
-        .or_else(|| lower.strip_prefix("https://"))
-    else {
-        return false;
-    };
+    let mut schemes = ["http://", "https://"].into_iter();
+    schemes.any(|scheme| {
+        let parts = origin.split_at_checked(scheme.len());
+        parts.is_some_and(|(start, host)| {
+            start.eq_ignore_ascii_case(scheme) && is_loopback_host(host)
+        })
+    })
+}
+
+/// Returns whether a host is this machine, with a port or without one.
+fn is_loopback_host(host: &str) -> bool {
     let (name, port) = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((address, port)) => (address, port),
         None => host.split_at(host.find(':').unwrap_or(host.len())),
     };
     let number = port.strip_prefix(':').unwrap_or(port);
     let is_port = port.is_empty() || (port.starts_with(':') && number.parse::<u16>().is_ok());
-    is_port && ["localhost", "127.0.0.1", "::1"].contains(&name)
+    let is_it = |own: &&str| own.eq_ignore_ascii_case(name);
+    is_port && ["localhost", "127.0.0.1", "::1"].iter().any(is_it)
 }
 
 #[cfg(test)]

@@ -303,7 +303,8 @@ impl SseEvents {
                 self.is_over = true;
                 Some(nothing_yet(behind, self.retry).into())
             }
-            Poll::Ready(Some(QueueItem::Item(OutboxItem { text, id, unread }))) => {
+            Poll::Ready(Some(QueueItem::Item(item))) => {
+                let OutboxItem { text, id, unread } = *item;
                 self.is_over = self.ends && text.last;
                 Some(counted(event(id, &text.body), unread))
             }

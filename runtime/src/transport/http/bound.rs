@@ -1,4 +1,4 @@
-//! The listeners that connections come from: bound to an address or, on Unix, to a socket in the file system.
+//! Listeners for HTTP: bound to an address or, on Unix, to a socket in the file system.
 
 use std::fmt;
 use std::io;
@@ -10,8 +10,7 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream, ToSocketAddrs};
 #[cfg(unix)]
 use tokio::net::{UnixListener, UnixSocket, UnixStream};
 
-/// A listener for HTTP: of TCP, or on Unix of a socket in the file system. Its text is the URL by which clients reach it,
-/// without a path.
+/// A listener for HTTP, on a TCP port or on a Unix socket. It displays as the URL by which clients reach it, without a path.
 #[derive(Debug)]
 pub struct Listener(ListenerSocket);
 
@@ -32,7 +31,7 @@ impl From<TcpListener> for Listener {
     }
 }
 
-/// The file of such a listener stays: [`bind_unix`] returns one that removes it.
+/// Dropping this listener leaves its file: [`bind_unix`] returns one that removes it.
 #[cfg(unix)]
 impl From<UnixListener> for Listener {
     fn from(listener: UnixListener) -> Self {
@@ -61,7 +60,7 @@ impl fmt::Display for Listener {
 }
 
 impl Listener {
-    /// Accepts a connection, with the address of its client; that of a Unix socket is one of this machine.
+    /// Accepts a connection, and returns it with the address of its client: 127.0.0.1 for a Unix socket.
     pub(super) async fn accept(&self) -> io::Result<(TcpStream, IpAddr)> {
         match &self.0 {
             ListenerSocket::Address(listener) => {
@@ -72,7 +71,7 @@ impl Listener {
             ListenerSocket::File { listener, .. } => {
                 let (stream, _) = listener.accept().await?;
                 let descriptor = std::os::fd::OwnedFd::from(stream.into_std()?);
-                // A connection is read and written by the same calls, whichever socket it has.
+                // Both kinds of sockets are read and written by the same system calls.
                 let stream = TcpStream::from_std(std::net::TcpStream::from(descriptor))?;
                 Ok((stream, IpAddr::from([127, 0, 0, 1])))
             }
@@ -81,7 +80,7 @@ impl Listener {
 }
 
 /// Binds a listener to an address: `("127.0.0.1", 8080)` is reached from this machine only, `("0.0.0.0", 8080)` from every
-/// machine that can reach this one. Port 0 takes any that is free.
+/// machine that can reach this one. Port 0 takes any free port.
 /// Cancel safe.
 ///
 /// Allow the names by which clients reach the server: [`Options::allow_host`](super::Options::allow_host).
@@ -104,7 +103,7 @@ pub async fn bind(address: impl ToSocketAddrs) -> io::Result<TcpListener> {
     Err(failed.unwrap_or_else(none))
 }
 
-/// Maximum number of connections that wait to be accepted: fewer would make a burst of clients try again after a second.
+/// Maximum number of connections that wait to be accepted. With fewer, clients of a burst retry after a second.
 const BACKLOG: u32 = 4_096;
 
 fn listen(address: SocketAddr) -> io::Result<TcpListener> {
@@ -112,15 +111,15 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
         SocketAddr::V4(_) => TcpSocket::new_v4()?,
         SocketAddr::V6(_) => TcpSocket::new_v6()?,
     };
-    // A server that starts again takes its port back at once; elsewhere this would take the port of another.
+    // A restarted server takes its port back at once. On Windows, the option would take the port of another process.
     #[cfg(unix)]
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
     socket.listen(BACKLOG)
 }
 
-/// Binds a listener to a socket in the file system, which only the user of this process can connect to: its mode is 0600, until
-/// the application sets another one. The file goes with the listener. One that another process has left behind is replaced.
+/// Binds a listener to a socket in the file system. Its mode is 0600, so that only the user of this process can connect; the
+/// application may set another one. Dropping the listener removes the file. A socket that an ended process left is replaced.
 /// Cancel safe.
 ///
 /// Requests are treated as those of TCP from this machine: their `Host` is `localhost`, or one that
@@ -176,12 +175,12 @@ async fn remove_left_behind(path: &Path) -> io::Result<()> {
     }
 }
 
-/// The file of a socket, which is removed with this.
+/// The file of a socket. Dropping this removes it.
 #[cfg(unix)]
 #[derive(Debug)]
 struct SocketFile {
     path: PathBuf,
-    /// Device and number: another process may have put its own file there.
+    /// Device and inode: another process may have replaced the file.
     identity: (u64, u64),
 }
 

@@ -28,11 +28,11 @@ use super::{Body, Options};
 const SHORT: usize = 100;
 const VERSION: usize = 255;
 
-/// Maximum time for a server to say what it is, which may have to start.
+/// Maximum time until a server has introduced itself, its start included.
 const WAIT: Duration = Duration::from_secs(60);
-/// Time that a card is kept before the server is asked again.
-const KEPT: Duration = Duration::from_secs(60);
-/// Time after which a server that did not say what it is may be asked again.
+/// Time that a card is cached.
+const FRESH: Duration = Duration::from_secs(60);
+/// Pause after a server that did not introduce itself.
 const AGAIN: Duration = Duration::from_secs(5);
 
 /// The URL by which clients reach an endpoint with a card.
@@ -102,7 +102,7 @@ impl PublicUrl {
         short(&whole, CARD_NAME_BYTES).to_owned()
     }
 
-    /// Returns the card of a server that calls itself so, and serves these revisions.
+    /// Returns the card of a server with this `Implementation`, which serves these revisions.
     fn card(&self, info: &Json, served: RevisionSet) -> Option<ServerCard> {
         let text = |member: &str| info.read_member::<String>(member);
         let filled = |member: &str| text(member).filter(|it| !it.trim().is_empty());
@@ -136,9 +136,9 @@ fn short(text: &str, most: usize) -> &str {
     end.and_then(|end| text.get(..end)).unwrap_or(text)
 }
 
-/// The card of a service, once its server has said what it is.
+/// The card of a service, once its server has introduced itself, and the time until which it is used.
 #[derive(Debug, Default)]
-pub(super) struct KeptCard(tokio::sync::Mutex<Option<(Instant, Option<Arc<ServerCard>>)>>);
+pub(super) struct CachedCard(tokio::sync::Mutex<Option<(Instant, Option<Arc<ServerCard>>)>>);
 
 impl Options {
     /// Publishes a [server card](https://github.com/modelcontextprotocol/experimental-ext-server-card) for clients that reach the
@@ -205,11 +205,11 @@ impl ServiceShared {
         })
     }
 
-    /// Returns the card, by what the server says of itself to a client of which nothing is known.
+    /// Returns the card, from the server's introduction to an anonymous client.
     async fn card(&self, place: &PublicUrl) -> Option<Arc<ServerCard>> {
-        // Those that come meanwhile wait for the same answer.
-        let mut kept = self.card.0.lock().await;
-        if let Some((until, card)) = &*kept
+        // Other requests for the card wait for the same answer.
+        let mut cached = self.card.0.lock().await;
+        if let Some((until, card)) = &*cached
             && Instant::now() < *until
         {
             return card.clone();
@@ -219,8 +219,8 @@ impl ServiceShared {
         let card = described
             .and_then(|info| place.card(&info, self.server.served()))
             .map(Arc::new);
-        let time = if card.is_some() { KEPT } else { AGAIN };
-        *kept = Some((Instant::now() + time, card.clone()));
+        let time = if card.is_some() { FRESH } else { AGAIN };
+        *cached = Some((Instant::now() + time, card.clone()));
         card
     }
 
@@ -260,7 +260,7 @@ impl ServiceShared {
                 (methods::INITIALIZE, params)
             }
         };
-        // Nothing of the request that asks for the card is in it: others get the same one.
+        // Others get the same card, so that nothing of the request for it may reach the server.
         let (blank, ()) = Request::new(()).into_parts();
         let who = owner(&blank);
         let result = self

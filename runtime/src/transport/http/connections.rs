@@ -1,7 +1,8 @@
 //! The open connections of a listener, and those of them that make room for others: where nothing is at work but streams that
 //! wait for changes.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use tokio::sync::{Notify, OwnedSemaphorePermit};
@@ -11,28 +12,28 @@ use crate::transport::panics::lock;
 use mcp_revisions_sansio::driver::Numbered;
 use mcp_revisions_sansio::server::Owner;
 
-/// The open connections of a listener.
+/// The open connections of a listener. A call counts itself without their lock; who makes room for another connection looks
+/// through them all.
 #[derive(Default)]
 pub(super) struct Connections {
-    table: Mutex<ConnectionTable>,
-}
-
-#[derive(Default)]
-struct ConnectionTable {
-    entries: Numbered<u64, ConnectionEntry>,
-    /// The idle connections of each owner, by the turn in which they go.
-    idle: HashMap<Owner, BTreeMap<u64, u64>>,
-    last_number: u64,
+    entries: Mutex<Numbered<u64, ConnectionEntry>>,
+    /// The last number of a connection, and the last turn.
+    last_number: AtomicU64,
 }
 
 struct ConnectionEntry {
     owner: Owner,
-    /// The turn in which it goes; `None` while a call is at work.
-    turn: Option<u64>,
-    /// Number of calls that are at work.
-    calls: usize,
     room: ConnectionRoom,
-    evicted: Arc<Notify>,
+    activity: Arc<Activity>,
+}
+
+/// What a connection does, which its calls tell.
+struct Activity {
+    /// Number of calls that are at work.
+    calls: AtomicUsize,
+    /// The turn in which the connection goes once it has no calls.
+    turn: AtomicU64,
+    evicted: Notify,
 }
 
 /// The room that a connection takes up among all, and in the share of its owner.
@@ -41,105 +42,81 @@ pub(super) struct ConnectionRoom {
     pub(super) share: Permit,
 }
 
-impl ConnectionTable {
-    fn next_number(&mut self) -> u64 {
-        self.last_number += 1;
-        self.last_number
-    }
-
-    /// Puts a connection last among the idle ones of its owner, or takes it out of them while it has calls.
-    fn set_turn(&mut self, number: u64) {
-        let turn = self.next_number();
-        let Some(entry) = self.entries.get_mut(&number) else {
-            return;
-        };
-        let next = (entry.calls == 0).then_some(turn);
-        let before = std::mem::replace(&mut entry.turn, next);
-        let owner = entry.owner.clone();
-        let idle = self.idle.entry(owner.clone()).or_default();
-        before.map(|before| idle.remove(&before));
-        next.map(|next| idle.insert(next, number));
-        if idle.is_empty() {
-            self.idle.remove(&owner);
-        }
-    }
-
-    fn remove(&mut self, number: u64) -> Option<ConnectionEntry> {
-        let entry = self.entries.remove(&number)?;
-        if let (Some(turn), Some(idle)) = (entry.turn, self.idle.get_mut(&entry.owner)) {
-            idle.remove(&turn);
-            if idle.is_empty() {
-                self.idle.remove(&entry.owner);
-            }
-        }
-        Some(entry)
-    }
-
-    /// Closes the longest idle connection of an owner, and returns its room.
-    fn evict(&mut self, owner: &Owner) -> Option<ConnectionRoom> {
-        let (_, number) = self.idle.get(owner)?.first_key_value()?;
-        let entry = self.remove(*number)?;
-        entry.evicted.notify_one();
-        Some(entry.room)
-    }
-}
-
 impl Connections {
     pub(super) fn open(self: &Arc<Self>, owner: Owner, room: ConnectionRoom) -> OpenConnection {
-        let evicted = Arc::new(Notify::new());
-        let mut table = lock(&self.table);
-        let number = table.next_number();
+        let number = self.next_number();
+        let activity = Arc::new(Activity {
+            calls: AtomicUsize::new(0),
+            turn: AtomicU64::new(number),
+            evicted: Notify::new(),
+        });
         let entry = ConnectionEntry {
             owner,
-            turn: None,
-            calls: 0,
             room,
-            evicted: Arc::clone(&evicted),
+            activity: Arc::clone(&activity),
         };
-        table.entries.insert(number, entry);
-        table.set_turn(number);
+        lock(&self.entries).insert(number, entry);
         OpenConnection {
             all: Arc::clone(self),
             number,
-            evicted,
+            activity,
         }
+    }
+
+    fn next_number(&self) -> u64 {
+        self.last_number.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// Closes the longest idle connection of an owner, and returns its room; `None` if all of them have calls at work.
     pub(super) fn evict_of(&self, owner: &Owner) -> Option<ConnectionRoom> {
-        lock(&self.table).evict(owner)
+        let mut entries = lock(&self.entries);
+        let idle = idle(&entries).filter(|(_, entry)| entry.owner == *owner);
+        let (number, _) =
+            idle.min_by_key(|(_, entry)| entry.activity.turn.load(Ordering::Relaxed))?;
+        let number = *number;
+        let entry = entries.remove(&number)?;
+        entry.activity.evicted.notify_one();
+        Some(entry.room)
     }
 
     /// Closes the longest idle connection of the owner that has most of them, and returns its room.
     pub(super) fn evict(&self) -> Option<ConnectionRoom> {
-        let mut table = lock(&self.table);
-        let owners = table.idle.iter();
-        let (owner, _) = owners.max_by_key(|(_, idle)| idle.len())?;
-        let largest = owner.clone();
-        table.evict(&largest)
+        let mut of_owner = HashMap::<Owner, usize>::new();
+        for (_, entry) in idle(&lock(&self.entries)) {
+            match of_owner.get_mut(&entry.owner) {
+                Some(count) => *count += 1,
+                None => drop(of_owner.insert(entry.owner.clone(), 1)),
+            }
+        }
+        let (largest, _) = of_owner.into_iter().max_by_key(|(_, count)| *count)?;
+        self.evict_of(&largest)
     }
+}
+
+/// Returns the connections that have no call at work.
+fn idle(
+    entries: &Numbered<u64, ConnectionEntry>,
+) -> impl Iterator<Item = (&u64, &ConnectionEntry)> {
+    let is_idle = |entry: &ConnectionEntry| entry.activity.calls.load(Ordering::Acquire) == 0;
+    entries.iter().filter(move |(_, entry)| is_idle(entry))
 }
 
 /// An open connection; dropping it gives its room back.
 pub(super) struct OpenConnection {
     all: Arc<Connections>,
     number: u64,
-    evicted: Arc<Notify>,
+    activity: Arc<Activity>,
 }
 
 impl OpenConnection {
     /// Waits until the connection has to make room.
     pub(super) async fn evicted(&self) {
-        self.evicted.notified().await;
+        self.activity.evicted.notified().await;
     }
 
     /// Begins a call: the connection stays until what this returns is dropped.
     pub(super) fn begin_call(self: &Arc<Self>) -> CallOfConnection {
-        let mut table = lock(&self.all.table);
-        if let Some(entry) = table.entries.get_mut(&self.number) {
-            entry.calls += 1;
-        }
-        table.set_turn(self.number);
+        self.activity.calls.fetch_add(1, Ordering::AcqRel);
         CallOfConnection(Arc::clone(self))
     }
 }
@@ -147,7 +124,7 @@ impl OpenConnection {
 impl Drop for OpenConnection {
     fn drop(&mut self) {
         // Its room is given back without the lock.
-        let entry = lock(&self.all.table).remove(self.number);
+        let entry = lock(&self.all.entries).remove(&self.number);
         drop(entry);
     }
 }
@@ -157,11 +134,8 @@ pub(super) struct CallOfConnection(Arc<OpenConnection>);
 
 impl Drop for CallOfConnection {
     fn drop(&mut self) {
-        let OpenConnection { all, number, .. } = &*self.0;
-        let mut table = lock(&all.table);
-        if let Some(entry) = table.entries.get_mut(number) {
-            entry.calls = entry.calls.saturating_sub(1);
-        }
-        table.set_turn(*number);
+        let OpenConnection { all, activity, .. } = &*self.0;
+        activity.turn.store(all.next_number(), Ordering::Relaxed);
+        activity.calls.fetch_sub(1, Ordering::AcqRel);
     }
 }

@@ -9,7 +9,7 @@ use mcp_revisions_core::{ProtocolRule, Revision};
 use mcp_wire::{RawId, peek};
 
 use super::answers::{HttpResult, refusal, refused};
-use super::card::KeptCard;
+use super::card::CachedCard;
 use super::counters::Counters;
 use super::replica::exchange::Replica;
 use super::stage::{Stage, Stages};
@@ -39,7 +39,7 @@ pub(super) struct ServiceShared {
     suspensions: Arc<Budget>,
     pub(super) unread: Arc<Budget>,
     pub(super) tools: CallerTools,
-    pub(super) card: KeptCard,
+    pub(super) card: CachedCard,
     pub(super) handler: Arc<dyn AnyHandler>,
     sessions: Mutex<Sessions<Arc<ServerDriver>>>,
     by_ticket: Arc<ByTicket>,
@@ -123,7 +123,7 @@ impl ServiceShared {
                 handler: with_tasks(handler, &server, Some(replicas)),
                 start,
                 tools: CallerTools::default(),
-                card: KeptCard::default(),
+                card: CachedCard::default(),
                 options,
                 server,
                 listening: Mutex::default(),

@@ -138,7 +138,7 @@ pub async fn serve_layered<S, B>(
         };
         let room = ConnectionRoom { all: room, share };
         let connection = AcceptedConnection {
-            stream: Arc::new(stream),
+            stream,
             address,
             place: Arc::new(open_connections.open(owner, room)),
             options: options.clone(),

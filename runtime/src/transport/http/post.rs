@@ -25,13 +25,13 @@ use mcp_revisions_sansio::server::{Looked, Owner};
 impl ServiceShared {
     pub(super) async fn post(
         self: &Arc<Self>,
-        mut head: Parts,
+        mut head: Box<Parts>,
         who: Owner,
         in_stream: Option<Arc<ServerDriver>>,
         (bytes, permit): (Vec<u8>, Permit),
     ) -> HttpResult {
         let scopes = self.options.add_scopes(&mut head);
-        let parts = Arc::new(head);
+        let parts = Arc::<Parts>::from(head);
         let pairs = (parts.headers.iter())
             .map(|(name, value)| (name.as_str(), value.to_str().unwrap_or(headers::UNREADABLE)));
         let mut told = Headers::from_pairs(pairs);
@@ -178,11 +178,8 @@ async fn worked_on(
 ) -> Response<Body> {
     let next = poll_fn(|context| last_word.poll_recv(&mut queue, context));
     match next.await {
-        Some(QueueItem::Item(OutboxItem {
-            text,
-            id: None,
-            unread,
-        })) if text.last => {
+        Some(QueueItem::Item(item)) if item.text.last && item.id.is_none() => {
+            let OutboxItem { text, unread, .. } = *item;
             if let Some(guard) = guard {
                 guard.disarm();
             }

@@ -48,7 +48,7 @@ fn params_say_one_thing(headers: &HeaderMap) -> Result<(), Box<Refusal>> {
 
 impl ServiceShared {
     /// Returns the name of an application's method in a client's revision.
-    fn called(&self, method: &'static str, peer: Revision) -> &'static str {
+    fn name_for_peer(&self, method: &'static str, peer: Revision) -> &'static str {
         name_for(&self.server, peer, method)
     }
 
@@ -72,7 +72,9 @@ impl ServiceShared {
         }
         let method = message.method.as_deref();
         let name = match (method, message.name.and_then(Raw::as_str)) {
-            (Some(method), Some(name)) if method == self.called(methods::TOOLS_CALL, revision) => {
+            (Some(method), Some(name))
+                if method == self.name_for_peer(methods::TOOLS_CALL, revision) =>
+            {
                 name
             }
             _ => return Ok(()),
@@ -132,7 +134,7 @@ impl ServiceShared {
         let said: Map<Json> = mcp_wire::from_str(message.params?.text()).ok()?;
         let mut params = Map::from_iter([("_meta", said.get("_meta")?.clone())]);
         for _ in 0..PAGES {
-            let method = self.called(methods::TOOLS_LIST, revision);
+            let method = self.name_for_peer(methods::TOOLS_LIST, revision);
             let listed = self.own_request(revision, method, &params, &parts, who);
             let page = listed.await?;
             // One that breaks the rule has no such parameters.

@@ -90,6 +90,8 @@ impl Service {
     #[must_use]
     pub fn respond(&self, request: Request<Received>) -> Responding {
         let (inner, (head, body)) = (Arc::clone(&self.inner), request.into_parts());
+        // Each function on the way has a place for the head, which is large.
+        let head = Box::new(head);
         boxed(async move { Ok(inner.handle(head, body).await) })
     }
 }
@@ -153,7 +155,7 @@ pub type Responding = Boxed<'static, Result<Response<Body>, Infallible>>;
 tower_service!(Service);
 
 impl ServiceShared {
-    async fn handle(self: Arc<Self>, mut head: Parts, body: Received) -> Response<Body> {
+    async fn handle(self: Arc<Self>, mut head: Box<Parts>, body: Received) -> Response<Body> {
         if self.options.health.as_deref() == Some(head.uri.path()) {
             let reporter = self.options.health_report.as_ref();
             // A page of another site may have come here by the name of its own.
@@ -220,7 +222,11 @@ impl ServiceShared {
         }
     }
 
-    pub(super) async fn admitted(self: &Arc<Self>, head: Parts, body: Received) -> Response<Body> {
+    pub(super) async fn admitted(
+        self: &Arc<Self>,
+        head: Box<Parts>,
+        body: Received,
+    ) -> Response<Body> {
         self.retire_idle();
         let answered = match head.method {
             Method::POST => self.message(head, body).await,
@@ -235,7 +241,7 @@ impl ServiceShared {
         answered.unwrap_or_else(|response| *response)
     }
 
-    async fn message(self: &Arc<Self>, mut head: Parts, body: Received) -> HttpResult {
+    async fn message(self: &Arc<Self>, mut head: Box<Parts>, body: Received) -> HttpResult {
         if !is_json(&head.headers) {
             let why = "a message comes as application/json";
             return Err(refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, why).into());
@@ -266,7 +272,7 @@ impl ServiceShared {
     /// Takes a message whose body was read; some of the messages name their session in the URI.
     pub(super) async fn take_message(
         self: &Arc<Self>,
-        head: Parts,
+        head: Box<Parts>,
         who: Owner,
         names_session: bool,
         (bytes, permit): (Vec<u8>, Permit),
@@ -475,24 +481,23 @@ pub(super) fn accepts_events(headers: &HeaderMap) -> HttpResult<()> {
 
 /// Returns whether a media type is accepted; who does not say accepts all.
 fn accepts(headers: &HeaderMap, kind: &str, sub: &str) -> bool {
-    let mut values = headers.get_all(ACCEPT).iter().peekable();
-    if values.peek().is_none() {
-        return true;
+    let is = |said: &str, wanted: &str| said == "*" || said.eq_ignore_ascii_case(wanted);
+    let is_refused = |param: &str| {
+        let quality = param.trim().strip_prefix("q=");
+        quality.is_some_and(|it| it.parse::<f32>().is_ok_and(|quality| quality <= 0.0))
+    };
+    let mut says_nothing = true;
+    for value in headers.get_all(ACCEPT) {
+        says_nothing = false;
+        for range in value.to_str().unwrap_or_default().split(',') {
+            let (range, params) = range.split_once(';').unwrap_or((range, ""));
+            let (one, other) = range.trim().split_once('/').unwrap_or_default();
+            if is(one, kind) && is(other, sub) && !params.split(';').any(is_refused) {
+                return true;
+            }
+        }
     }
-    let texts = values.filter_map(|value| value.to_str().ok());
-    texts.flat_map(|text| text.split(',')).any(|range| {
-        let (range, params) = range.split_once(';').unwrap_or((range, ""));
-        let refused = params.split(';').any(|param| {
-            let quality = param
-                .trim()
-                .strip_prefix("q=")
-                .and_then(|it| it.parse::<f32>().ok());
-            quality.is_some_and(|quality| quality <= 0.0)
-        });
-        let (one, other) = range.trim().split_once('/').unwrap_or_default();
-        let is = |said: &str, wanted: &str| said == "*" || said.eq_ignore_ascii_case(wanted);
-        !refused && is(one, kind) && is(other, sub)
-    })
+    says_nothing
 }
 
 /// Returns the coding of a body, if it has one.

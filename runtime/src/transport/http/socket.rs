@@ -2,18 +2,19 @@
 
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
+use tokio::net::tcp::OwnedReadHalf;
 use tokio::sync::watch;
 use tokio::time::Sleep;
 
 /// A socket whose other end has to read.
 pub(super) struct Socket {
-    stream: Arc<TcpStream>,
+    /// Reading through it waits after less than what there was room for, where reading the stream would ask once more.
+    stream: OwnedReadHalf,
     write_time: Duration,
     /// Those that are at work on the connection each keep a receiver of it.
     at_work: watch::Sender<()>,
@@ -23,7 +24,7 @@ pub(super) struct Socket {
 
 impl Socket {
     pub(super) fn new(
-        stream: Arc<TcpStream>,
+        stream: OwnedReadHalf,
         write_time: Duration,
         at_work: watch::Sender<()>,
     ) -> Self {
@@ -41,9 +42,10 @@ impl Socket {
         context: &mut Context<'_>,
         write: impl Fn(&TcpStream) -> io::Result<usize>,
     ) -> Poll<io::Result<usize>> {
-        while let Poll::Ready(ready) = self.stream.poll_write_ready(context) {
+        let stream: &TcpStream = self.stream.as_ref();
+        while let Poll::Ready(ready) = stream.poll_write_ready(context) {
             ready?;
-            match write(&self.stream) {
+            match write(stream) {
                 // It was not ready after all.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 written => {
@@ -64,17 +66,11 @@ impl Socket {
 
 impl AsyncRead for Socket {
     fn poll_read(
-        self: Pin<&mut Self>,
+        mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        loop {
-            ready!(self.stream.poll_read_ready(context))?;
-            match self.stream.try_read_buf(buffer) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                read => return Poll::Ready(read.map(|_| ())),
-            }
-        }
+        Pin::new(&mut self.stream).poll_read(context, buffer)
     }
 }
 

@@ -109,25 +109,29 @@ pub(crate) struct Permit {
 impl Permit {
     /// Takes so much more.
     pub(crate) fn grow(&mut self, more: usize) -> Result<(), Full> {
+        if more == 0 {
+            return Ok(());
+        }
         let Share { budget, owner } = &self.share;
         let mut taken = lock(&budget.taken);
         let all = taken.all.saturating_add(more);
+        let own = taken.owners.get_mut(owner);
         // Owners that nobody can tell apart have no share of their own.
-        let own = (*owner != Owner::Unknown).then(|| {
-            let own = taken.owners.get(owner).copied().unwrap_or_default();
-            own.saturating_add(more)
-        });
+        let wanted = (*owner != Owner::Unknown)
+            .then(|| more.saturating_add(own.as_deref().copied().unwrap_or_default()));
         let full = |limit, is_share| Full { limit, is_share };
         let (total, share) = (&budget.total, &budget.share);
         let (total, share) = (total.load(Ordering::Relaxed), share.load(Ordering::Relaxed));
-        if own.is_some_and(|own| own > share) {
+        if wanted.is_some_and(|wanted| wanted > share) {
             return Err(full(share, true));
         }
         if all > total {
             return Err(full(total, false));
         }
-        if let Some(own) = own {
-            taken.owners.insert(owner.clone(), own);
+        match (own, wanted) {
+            (Some(own), Some(wanted)) => *own = wanted,
+            (None, Some(wanted)) => drop(taken.owners.insert(owner.clone(), wanted)),
+            (_, None) => {}
         }
         taken.all = all;
         self.amount += more;

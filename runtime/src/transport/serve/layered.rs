@@ -97,7 +97,10 @@ impl Peer {
         let name = method.to_owned();
         self.layers.run(message, move |message| {
             let (peer, name, params) = (peer.clone(), name.clone(), message.into_params());
-            async move { peer.asked(&name, params_to_send(&params, has_params)).await }
+            async move {
+                peer.ask_boxed(&name, params_to_send(&params, has_params))
+                    .await
+            }
         })
     }
 }
@@ -139,7 +142,7 @@ impl Session {
             let (session, name, params) = (session.clone(), name.clone(), message.into_params());
             async move {
                 session
-                    .asked(&name, params_to_send(&params, has_params))
+                    .ask_boxed(&name, params_to_send(&params, has_params))
                     .await
             }
         })

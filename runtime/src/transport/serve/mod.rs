@@ -293,11 +293,11 @@ impl Peer {
     /// # Errors
     /// Returns the client's error, or an error if the client cannot get this request, did not respond in time, or is gone.
     pub async fn ask(&self, method: &str, params: Option<&Json>) -> Result<Json, ErrorObject> {
-        self.asked(method, params).await
+        self.ask_boxed(method, params).await
     }
 
     #[inline(never)]
-    fn asked<'p>(
+    fn ask_boxed<'p>(
         &'p self,
         method: &'p str,
         params: Option<&'p Json>,
@@ -396,11 +396,11 @@ impl Session {
     /// # Errors
     /// As [`Peer::ask`].
     pub async fn ask(&self, method: &str, params: Option<&Json>) -> Result<Json, ErrorObject> {
-        self.asked(method, params).await
+        self.ask_boxed(method, params).await
     }
 
     #[inline(never)]
-    fn asked<'p>(
+    fn ask_boxed<'p>(
         &'p self,
         method: &'p str,
         params: Option<&'p Json>,

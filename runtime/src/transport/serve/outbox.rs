@@ -32,7 +32,8 @@ impl OutboxItem {
 
 /// The next item of a queue.
 pub(crate) enum QueueItem {
-    Item(OutboxItem),
+    /// It is small, because a queue reserves the room of 32 items with the first.
+    Item(Box<OutboxItem>),
     /// The connection is to be closed for now; the client resumes after this event.
     Pause(EventId),
 }
@@ -106,7 +107,7 @@ impl Outbox {
             Ok(unread) => item.unread = unread,
             Err(_) => return Err(item),
         }
-        self.texts.push(QueueItem::Item(item));
+        self.texts.push(QueueItem::Item(Box::new(item)));
         Ok(())
     }
 
@@ -122,7 +123,7 @@ impl Outbox {
                 item.text.body = write::error(id.as_ref(), &refusal.error);
             }
         }
-        self.texts.push(QueueItem::Item(item));
+        self.texts.push(QueueItem::Item(Box::new(item)));
     }
 
     /// Counts a text against the share of its reader, where there is one.

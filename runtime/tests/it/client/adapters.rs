@@ -11,7 +11,7 @@ use mcp_wire::{ErrorObject, Json};
 use serde_json::{Value, json};
 
 use crate::client::{
-    End, NOW, call, discovered, error, hear, initialized, open, profile, result, say,
+    End, NOW, call, discovered, error, hear, initialized, open, profile, reaction, result, say,
 };
 
 /// A client with adapters, of any application, that knows what its server can do.
@@ -27,8 +27,8 @@ fn client(app: Revision, version: &str) -> End {
         discovered["capabilities"] = capabilities;
         say(&mut client, &result(&probe["id"], discovered));
     } else {
-        say(&mut client, &error(&probe["id"], -32601, Value::Null));
-        let (_, initialize) = hear(&mut client).only();
+        let (_, initialize) =
+            reaction(&mut client, &error(&probe["id"], -32601, Value::Null)).only();
         let mut initialized = initialized(version);
         initialized["capabilities"] = capabilities;
         say(&mut client, &result(&initialize["id"], initialized));
@@ -58,8 +58,7 @@ fn a_result_that_asks_for_more_than_is_taken_ends_its_call_and_asks_nobody() {
         let (_, sent) = hear(&mut client).only();
         let names: Vec<String> = (0..most).map(|name: u32| name.to_string()).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        say(&mut client, &input(&sent["id"], &names));
-        let heard = hear(&mut client);
+        let heard = reaction(&mut client, &input(&sent["id"], &names));
         if is_taken {
             assert_eq!(heard.events.len(), 100);
             client.cancel(token, None, NOW);
@@ -104,14 +103,14 @@ fn questions(app: Revision) {
         again["params"]["inputResponses"]["two"],
         json!({"action": "accept", "content": {"name": "Ada"}})
     );
-    say(
+    let answers = reaction(
         &mut client,
         &result(
             &again["id"],
             json!({"resultType": "complete", "content": []}),
         ),
-    );
-    let answers = hear(&mut client).answers();
+    )
+    .answers();
     assert!(
         matches!(answers.as_slice(), [(one, Answer::Result(_))] if *one == token),
         "{answers:?}"
@@ -176,8 +175,7 @@ fn an_answer_that_is_not_valid_ends_the_call_with_the_reason() {
     hear(&mut client);
     client.ask(call("greet"), NOW).unwrap();
     let (_, sent) = hear(&mut client).only();
-    say(&mut client, &input(&sent["id"], &["one"]));
-    let mut events = hear(&mut client).events;
+    let mut events = reaction(&mut client, &input(&sent["id"], &["one"])).events;
     let Some(Event::Request(question)) = events.pop() else {
         panic!("{events:?}")
     };
@@ -237,16 +235,14 @@ fn a_subscription_leaves_no_gap_between_two_requests_that_listen() {
     // A request that the server refuses leaves the one before.
     client.ask(subscribe("file:///a"), NOW).unwrap();
     let (_, second) = hear(&mut client).only();
-    say(&mut client, &error(&second["id"], -32602, Value::Null));
-    let heard = hear(&mut client);
+    let heard = reaction(&mut client, &error(&second["id"], -32602, Value::Null));
     assert!(heard.sent.is_empty());
     assert!(matches!(heard.answers()[0].1, Answer::Error(_)));
     assert_eq!(client.wake_at(), None);
     // One that it acknowledges takes its place.
     client.ask(subscribe("file:///a"), NOW).unwrap();
     let (_, third) = hear(&mut client).only();
-    say(&mut client, &acknowledged(&third));
-    let heard = hear(&mut client);
+    let heard = reaction(&mut client, &acknowledged(&third));
     let (_, cancelled) = heard.only();
     assert_eq!(
         (&cancelled["method"], &cancelled["params"]["requestId"]),
@@ -258,8 +254,7 @@ fn a_subscription_leaves_no_gap_between_two_requests_that_listen() {
     let (_, fourth) = hear(&mut client).only();
     let complete = json!({"resultType": "complete"});
     say(&mut client, &result(&third["id"], complete));
-    say(&mut client, &acknowledged(&fourth));
-    let heard = hear(&mut client);
+    let heard = reaction(&mut client, &acknowledged(&fourth));
     assert!(heard.sent.is_empty());
     let is_told = |event: &Event| matches!(event, Event::Reopened(Reopened::Changes));
     assert!(heard.events.iter().any(is_told), "{:?}", heard.events);
@@ -282,8 +277,7 @@ fn a_subscription_is_confirmed_only_once_the_server_has_decided() {
         }
         assert!(heard.answers().is_empty());
         listens["params"]["notifications"] = json!({"toolsListChanged": true});
-        say(&mut client, &acknowledged(&listens));
-        let answers = hear(&mut client).answers();
+        let answers = reaction(&mut client, &acknowledged(&listens)).answers();
         assert_eq!(answers.len(), if is_cancelled { 1 } else { 2 });
         for (_, answer) in answers {
             assert!(matches!(answer, Answer::Error(_)), "{answer:?}");
@@ -317,29 +311,31 @@ fn an_older_application_subscribes_by_one_request_that_listens() {
     );
     assert!(heard.answers().is_empty());
     let of = |id: &Value| json!({"io.modelcontextprotocol/subscriptionId": id});
-    say(&mut client, &acknowledged(&second));
-    let answers = hear(&mut client).answers();
+    let answers = reaction(&mut client, &acknowledged(&second)).answers();
     assert!(
         matches!(answers.as_slice(), [(_, Answer::Result(_))]),
         "{answers:?}"
     );
-    say(
+    let events = reaction(
         &mut client,
         &json!({"jsonrpc": "2.0", "method": "notifications/resources/updated",
         "params": {"uri": "file:///a", "_meta": of(&second["id"])}}),
-    );
-    let events = hear(&mut client).events;
+    )
+    .events;
     let [Event::Notification(Notification { method, params, .. })] = events.as_slice() else {
         panic!("{events:?}")
     };
     assert_eq!(*method, "notifications/resources/updated");
     assert!(!params.text().contains("subscriptionId"), "{params}");
     // The server ends the stream: it is asked for again, later.
-    say(
-        &mut client,
-        &result(&second["id"], json!({"resultType": "complete"})),
+    assert!(
+        reaction(
+            &mut client,
+            &result(&second["id"], json!({"resultType": "complete"}))
+        )
+        .sent
+        .is_empty()
     );
-    assert!(hear(&mut client).sent.is_empty());
     client.wake(client.wake_at().unwrap());
     let (_, third) = hear(&mut client).only();
     assert_eq!(
@@ -347,8 +343,7 @@ fn an_older_application_subscribes_by_one_request_that_listens() {
         second["params"]["notifications"]
     );
     // What it has missed is not told again: all may have changed.
-    say(&mut client, &acknowledged(&third));
-    let heard = hear(&mut client).events;
+    let heard = reaction(&mut client, &acknowledged(&third)).events;
     let told = heard.iter().filter_map(|event| match event {
         Event::Notification(notice) => Some((notice.method, notice.params.to_string())),
         _ => None,
@@ -424,11 +419,11 @@ fn a_per_request_application_listens_to_an_older_server() {
         &mut client,
         &json!({"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": "file:///a"}}),
     );
-    say(
+    let events = reaction(
         &mut client,
         &json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}),
-    );
-    let events = hear(&mut client).events;
+    )
+    .events;
     let told = events.iter().filter(
         |event| matches!(event, Event::Notification(notice) if notice.about == Some(token)),
     );
@@ -484,8 +479,7 @@ fn a_subscription_of_a_stream_that_the_server_refuses_is_told_and_made_again_by_
         client.ask(listen("file:///a"), NOW).unwrap();
         let (_, sent) = hear(&mut client).only();
         assert_eq!(sent["method"], "resources/subscribe");
-        say(&mut client, &error(&sent["id"], -32602, Value::Null));
-        let heard = hear(&mut client);
+        let heard = reaction(&mut client, &error(&sent["id"], -32602, Value::Null));
         assert!(heard.sent.is_empty());
         let [Event::Ignored(Ignored::Refused(method, _))] = heard.events.as_slice() else {
             panic!("{:?}", heard.events)
@@ -532,8 +526,7 @@ fn a_stream_that_the_server_takes_down_ends_once() {
     for result_follows in [true, false] {
         let token = client.ask(listen(), NOW).unwrap();
         let (_, sent) = hear(&mut client).only();
-        say(&mut client, &cancelled(&sent["id"]));
-        let answers = hear(&mut client).answers();
+        let answers = reaction(&mut client, &cancelled(&sent["id"])).answers();
         assert_eq!((answers.len(), answers[0].0), (1, token));
         let result_of_it = answers[0].1.read::<Json>().unwrap();
         assert!(result_of_it.text().contains(&format!(
@@ -542,15 +535,21 @@ fn a_stream_that_the_server_takes_down_ends_once() {
         )));
         if result_follows {
             let complete = json!({"resultType": "complete", "_meta": {"io.modelcontextprotocol/subscriptionId": sent["id"]}});
-            say(&mut client, &result(&sent["id"], complete));
-            assert!(hear(&mut client).answers().is_empty());
+            assert!(
+                reaction(&mut client, &result(&sent["id"], complete))
+                    .answers()
+                    .is_empty()
+            );
         }
     }
     // No other request can be ended so.
     client.ask(call("greet"), NOW).unwrap();
     let (_, sent) = hear(&mut client).only();
-    say(&mut client, &cancelled(&sent["id"]));
-    assert!(hear(&mut client).answers().is_empty());
+    assert!(
+        reaction(&mut client, &cancelled(&sent["id"]))
+            .answers()
+            .is_empty()
+    );
     assert_eq!(client.pending(), 1);
 }
 
@@ -561,8 +560,7 @@ fn an_older_application_listens_again_when_the_server_takes_its_stream_down() {
     let (_, sent) = listens.only();
     assert_eq!(sent["method"], "subscriptions/listen");
     let cancelled = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": sent["id"]}});
-    say(&mut client, &cancelled);
-    assert!(hear(&mut client).sent.is_empty());
+    assert!(reaction(&mut client, &cancelled).sent.is_empty());
     client.wake(NOW + Duration::from_secs(60));
     assert_eq!(hear(&mut client).methods(), ["subscriptions/listen"]);
 }
@@ -574,8 +572,9 @@ fn an_application_that_takes_the_questions_of_a_result_is_asked_none_of_them() {
     let ask = call("greet").with_questions_in_result();
     client.ask(ask, NOW).unwrap();
     let (_, sent) = hear(&mut client).only();
-    say(&mut client, &input(&sent["id"], &["name"]));
-    let answer = hear(&mut client).answer().unwrap();
+    let answer = reaction(&mut client, &input(&sent["id"], &["name"]))
+        .answer()
+        .unwrap();
     assert_eq!(answer["requestState"], "s", "{answer}");
     assert!(answer["inputRequests"]["name"].is_object(), "{answer}");
 }
@@ -589,13 +588,11 @@ fn calls_old_server(capabilities: &str) -> (End, Value) {
     let mut client = open(Revision::LATEST, Options::new(Channel::Stdio, profile));
     client.connect(NOW).unwrap();
     let (_, probe) = hear(&mut client).only();
-    say(&mut client, &error(&probe["id"], -32601, Value::Null));
-    let (_, initialize) = hear(&mut client).only();
-    say(
+    let (_, initialize) = reaction(&mut client, &error(&probe["id"], -32601, Value::Null)).only();
+    reaction(
         &mut client,
         &result(&initialize["id"], initialized("2025-11-25")),
     );
-    hear(&mut client);
     client.ask(call("greet"), NOW).unwrap();
     let (_, sent) = hear(&mut client).only();
     (client, sent["id"].clone())
@@ -643,8 +640,11 @@ fn a_page_that_an_older_server_wants_visited_is_asked_for_and_the_call_made_agai
     for member in ["inputResponses", "requestState"] {
         assert_eq!(again["params"].get(member), None, "{again}");
     }
-    say(&mut client, &result(&again["id"], json!({"content": []})));
-    assert!(hear(&mut client).answer().is_ok());
+    assert!(
+        reaction(&mut client, &result(&again["id"], json!({"content": []})))
+            .answer()
+            .is_ok()
+    );
     assert_eq!((client.pending(), client.wake_at()), (0, None));
 }
 

@@ -8,8 +8,8 @@ use mcp_wire::Json;
 use serde_json::{Value, json};
 
 use crate::client::{
-    End, NOW, answer_first, call, client, error, hear, initialized, list, open, options, result,
-    say, settle, settled,
+    End, NOW, answer_first, call, client, error, hear, initialized, list, open, options, reaction,
+    result, say, settle, settled,
 };
 
 fn ask(client: &mut End, call: OutgoingRequest) -> Value {
@@ -22,22 +22,31 @@ fn a_result_without_result_type_is_complete_whoever_leaves_it_out() {
     let bare = json!({"content": []});
     let mut old = settled("2025-11-25");
     let id = ask(&mut old, call("add"));
-    say(&mut old, &result(&id, bare.clone()));
-    assert_eq!(hear(&mut old).answer().unwrap(), bare);
+    assert_eq!(
+        reaction(&mut old, &result(&id, bare.clone()))
+            .answer()
+            .unwrap(),
+        bare
+    );
 
     let mut new = settled("2026-07-28");
     let id = ask(&mut new, call("add"));
-    say(&mut new, &result(&id, bare.clone()));
-    assert_eq!(hear(&mut new).answer().unwrap(), bare);
+    assert_eq!(
+        reaction(&mut new, &result(&id, bare.clone()))
+            .answer()
+            .unwrap(),
+        bare
+    );
 
     // An application of the latest revision sees it, wherever it came from.
     let mut latest = open(Revision::V2026_07_28, options(Channel::Stdio));
     settle(&mut latest, "2024-11-05");
     latest.ask(call("add"), NOW).unwrap();
     let id = hear(&mut latest).only().1["id"].clone();
-    say(&mut latest, &result(&id, json!({"content": []})));
     assert_eq!(
-        hear(&mut latest).answer().unwrap()["resultType"],
+        reaction(&mut latest, &result(&id, json!({"content": []})))
+            .answer()
+            .unwrap()["resultType"],
         "complete"
     );
 }
@@ -48,11 +57,13 @@ fn a_result_is_read_by_its_method_and_not_by_its_shape() {
     let tools = ask(&mut client, list());
     let prompts = ask(&mut client, OutgoingRequest::new("prompts/list", None));
     // Each answered with what would do for the other.
-    say(&mut client, &result(&tools, json!({"prompts": []})));
-    let failure = hear(&mut client).answer().unwrap_err();
+    let failure = reaction(&mut client, &result(&tools, json!({"prompts": []})))
+        .answer()
+        .unwrap_err();
     assert!(failure.contains("member `tools`"), "{failure}");
-    say(&mut client, &result(&prompts, json!({"tools": []})));
-    let failure = hear(&mut client).answer().unwrap_err();
+    let failure = reaction(&mut client, &result(&prompts, json!({"tools": []})))
+        .answer()
+        .unwrap_err();
     assert!(failure.contains("member `prompts`"), "{failure}");
 }
 
@@ -66,14 +77,11 @@ fn unknown_result_types_are_invalid() {
         let mut client = settled("2026-07-28");
         let params = (method == "tools/call").then(|| Json::from(json!({"name": "x"})));
         let id = ask(&mut client, OutgoingRequest::new(method, params));
-        say(
-            &mut client,
+        let failure = reaction(&mut client,
             &result(
                 &id,
                 json!({"resultType": kind, "requestState": "s", "tools": [], "content": [], "ttlMs": 0, "cacheScope": "private"}),
-            ),
-        );
-        let failure = hear(&mut client).answer().unwrap_err();
+            )).answer().unwrap_err();
         assert!(
             failure.contains(&format!("resultType {kind:?}")),
             "{failure}"
@@ -98,11 +106,10 @@ fn losses_of_the_way_out_and_of_the_way_back_come_with_the_answer() {
         None,
         "2025-03-26 knows no context"
     );
-    say(
+    let heard = reaction(
         &mut client,
         &result(&sent["id"], json!({"completion": {"values": ["x"]}})),
     );
-    let heard = hear(&mut client);
     let [Event::Answered(Answered { losses, .. })] = heard.events.as_slice() else {
         panic!("{:?}", heard.events)
     };
@@ -144,15 +151,15 @@ fn what_the_server_cannot_be_told_fails_before_it_is_sent() {
 fn errors_of_the_server_are_the_applications_own() {
     let mut client = settled("2026-07-28");
     let id = ask(&mut client, call("add"));
-    say(
+    let answers = reaction(
         &mut client,
         &error(
             &id,
             -32021,
             json!({"requiredCapabilities": {"sampling": {}}}),
         ),
-    );
-    let answers = hear(&mut client).answers();
+    )
+    .answers();
     let Answer::Error(error) = &answers[0].1 else {
         panic!("{answers:?}")
     };
@@ -178,8 +185,7 @@ fn what_answers_nothing_is_reported_and_disturbs_nothing() {
         json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32700, "message": "what?"}}),
     ];
     for message in stray {
-        say(&mut client, &message);
-        let heard = hear(&mut client);
+        let heard = reaction(&mut client, &message);
         assert!(
             matches!(
                 heard.events.as_slice(),
@@ -193,8 +199,7 @@ fn what_answers_nothing_is_reported_and_disturbs_nothing() {
     }
     // The same answer twice: once to the request, once to nothing.
     say(&mut client, &result(&id, json!({"content": []})));
-    say(&mut client, &result(&id, json!({"content": []})));
-    let heard = hear(&mut client);
+    let heard = reaction(&mut client, &result(&id, json!({"content": []})));
     assert!(
         matches!(
             heard.events.as_slice(),
@@ -248,8 +253,11 @@ fn hostile_bytes_are_reported_and_disturb_nothing() {
             heard.events
         );
     }
-    say(&mut client, &result(&id, json!({"content": []})));
-    assert!(hear(&mut client).answer().is_ok());
+    assert!(
+        reaction(&mut client, &result(&id, json!({"content": []})))
+            .answer()
+            .is_ok()
+    );
 }
 
 #[test]
@@ -306,8 +314,11 @@ fn an_answer_that_cannot_be_read_ends_its_call_and_says_why() {
         client.receive(None, text.replace("ID", &id).as_bytes(), NOW);
         let failed = hear(&mut client).answer().unwrap_err();
         assert!(failed.contains(why), "{text}: {failed}");
-        say(&mut client, &result(&other, json!({"content": []})));
-        assert!(hear(&mut client).answer().is_ok());
+        assert!(
+            reaction(&mut client, &result(&other, json!({"content": []})))
+                .answer()
+                .is_ok()
+        );
     }
     // What only looks like one is none: a line of a log, a request, a notification.
     let id = ask(&mut client, call("add"));
@@ -326,8 +337,11 @@ fn an_answer_that_cannot_be_read_ends_its_call_and_says_why() {
         let told = hear(&mut client).events;
         assert!(matches!(told.as_slice(), [Event::Ignored(_)]), "{told:?}");
     }
-    say(&mut client, &result(&id, json!({"content": []})));
-    assert!(hear(&mut client).answer().is_ok());
+    assert!(
+        reaction(&mut client, &result(&id, json!({"content": []})))
+            .answer()
+            .is_ok()
+    );
 }
 
 #[test]
@@ -383,8 +397,7 @@ fn limits_hold_and_disturb_nothing() {
     let ping = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
     say(&mut client, &json!([ping, ping, ping]));
     let long = json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"data": "x".repeat(1000)}});
-    say(&mut client, &long);
-    let told = hear(&mut client).events;
+    let told = reaction(&mut client, &long).events;
     assert!(
         matches!(
             told.as_slice(),
@@ -398,8 +411,11 @@ fn limits_hold_and_disturb_nothing() {
     );
 
     let id = &heard.messages()[1]["id"];
-    say(&mut client, &result(id, json!({"tools": []})));
-    assert!(hear(&mut client).answer().is_ok());
+    assert!(
+        reaction(&mut client, &result(id, json!({"tools": []})))
+            .answer()
+            .is_ok()
+    );
     assert!(client.ask(list(), NOW).is_ok(), "there is room again");
 }
 
@@ -414,14 +430,14 @@ fn a_batch_is_taken_from_a_server_of_2025_03_26_alone() {
         let mut client = settled(version);
         let one = ask(&mut client, OutgoingRequest::new("resources/list", None));
         let two = ask(&mut client, list());
-        say(
+        let answers = reaction(
             &mut client,
             &json!([
                 result(&two, json!({"tools": []})),
                 result(&one, json!({"resources": []}))
             ]),
-        );
-        let answers = hear(&mut client).answers();
+        )
+        .answers();
         assert_eq!(
             answers.len(),
             2,
@@ -441,8 +457,7 @@ fn a_batch_is_taken_from_a_server_of_2025_03_26_alone() {
 #[test]
 fn a_client_that_has_not_asked_is_not_answered() {
     let mut client = client(Channel::Stdio);
-    say(&mut client, &result(&json!(1), json!({})));
-    let heard = hear(&mut client);
+    let heard = reaction(&mut client, &result(&json!(1), json!({})));
     assert!(heard.sent.is_empty());
     assert!(matches!(heard.events.as_slice(), [Event::Ignored(_)]));
 }

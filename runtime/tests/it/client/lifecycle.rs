@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::client::{
     End, Heard, NOW, answer_first, client, discovered, error, hear, initialized, latest, list,
-    open, options, profile, result, say,
+    open, options, profile, reaction, result, say,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -149,12 +149,10 @@ fn stdio_silence_is_answered_by_initialize_when_the_time_is_over_and_not_before(
     assert_eq!(client.wake_at(), Some(NOW + Duration::from_secs(60)));
 
     let answer = result(&initialize["id"], initialized("2025-06-18"));
-    say(&mut client, &answer);
-    let heard = hear(&mut client);
+    let heard = reaction(&mut client, &answer);
     assert_eq!(heard.methods(), ["notifications/initialized", "tools/list"]);
     // The response to the probe changes nothing any more, and is no fault of the server.
-    say(&mut client, &error(&id, -32601, Value::Null));
-    let heard = hear(&mut client);
+    let heard = reaction(&mut client, &error(&id, -32601, Value::Null));
     assert!(heard.sent.is_empty() && heard.events.is_empty());
 }
 
@@ -173,8 +171,7 @@ fn a_slow_start_does_not_hide_what_the_server_says_of_itself() {
         }
         let mut heard = Vec::new();
         for answer in &answers {
-            say(&mut client, answer);
-            let Heard { sent, events, .. } = hear(&mut client);
+            let Heard { sent, events, .. } = reaction(&mut client, answer);
             heard.extend(events);
             if let [list] = sent.as_slice() {
                 assert!(list.text.contains("tools/list"), "{}", list.text);
@@ -198,11 +195,9 @@ fn a_server_that_refuses_initialize_and_names_its_versions_is_asked_what_it_is()
     let (_, initialize) = hear(&mut client).only();
     assert_eq!(initialize["params"]["protocolVersion"], "2025-11-25");
     let refused = json!({"supported": [latest()], "requested": "2025-11-25"});
-    say(&mut client, &error(&initialize["id"], -32022, refused));
-    let (_, probe) = hear(&mut client).only();
+    let (_, probe) = reaction(&mut client, &error(&initialize["id"], -32022, refused)).only();
     assert_eq!(probe["method"], "server/discover");
-    say(&mut client, &result(&probe["id"], discovered()));
-    let heard = hear(&mut client);
+    let heard = reaction(&mut client, &result(&probe["id"], discovered()));
     assert_eq!(heard.methods(), ["tools/list"]);
     let [Event::Settled(facts)] = heard.events.as_slice() else {
         panic!("{:?}", heard.events)
@@ -238,19 +233,16 @@ fn a_server_that_takes_initialize_beside_the_probe_is_in_a_session() {
                 result(&initialize, initialized("2025-11-25")),
             ];
             if answers_probe_first {
-                say(&mut client, &answers[0]);
-                let heard = hear(&mut client);
+                let heard = reaction(&mut client, &answers[0]);
                 assert!(heard.sent.is_empty() && heard.events.is_empty());
                 answers.swap(0, 1);
             } else {
                 answers.reverse();
             }
-            say(&mut client, &answers[0]);
-            let heard = hear(&mut client);
+            let heard = reaction(&mut client, &answers[0]);
             assert_eq!(heard.methods(), ["notifications/initialized", "tools/list"]);
             // No second lifecycle begins.
-            say(&mut client, &answers[1]);
-            let heard = hear(&mut client);
+            let heard = reaction(&mut client, &answers[1]);
             assert!(heard.sent.is_empty() && client.verdict().is_some());
         }
     }
@@ -261,14 +253,20 @@ fn a_server_that_stays_silent_about_initialize_is_taken_at_its_other_answer() {
     // What has had its time already gets a shorter one.
     for (own, seconds) in [(Revision::V2025_11_25, 3), (Revision::V2026_07_28, 9)] {
         let (mut client, probe, initialize) = both_sent_by(own);
-        say(&mut client, &result(&probe, discovered()));
-        assert!(hear(&mut client).sent.is_empty());
+        assert!(
+            reaction(&mut client, &result(&probe, discovered()))
+                .sent
+                .is_empty()
+        );
         let over = client.wake_at().unwrap();
         assert_eq!(over, NOW + Duration::from_secs(seconds));
         client.wake(over);
         assert_eq!(hear(&mut client).methods(), ["tools/list"]);
-        say(&mut client, &result(&initialize, initialized("2025-11-25")));
-        assert!(hear(&mut client).sent.is_empty());
+        assert!(
+            reaction(&mut client, &result(&initialize, initialized("2025-11-25")))
+                .sent
+                .is_empty()
+        );
         assert_eq!(client.verdict().unwrap().to_string(), "2026-07-28");
         // Its end says the same, and a refusal does, at once.
         let (mut client, probe, _) = both_sent_by(own);
@@ -281,8 +279,10 @@ fn a_server_that_stays_silent_about_initialize_is_taken_at_its_other_answer() {
         );
         let (mut client, probe, initialize) = both_sent_by(own);
         say(&mut client, &result(&probe, discovered()));
-        say(&mut client, &error(&initialize, -32600, Value::Null));
-        assert_eq!(hear(&mut client).methods(), ["tools/list"]);
+        assert_eq!(
+            reaction(&mut client, &error(&initialize, -32600, Value::Null)).methods(),
+            ["tools/list"]
+        );
     }
 }
 
@@ -440,8 +440,11 @@ fn a_revision_that_is_wanted_alone_waits_for_a_server_that_starts_late() {
             Some("server/discover") => discovered(),
             _ => initialized("2025-11-25"),
         };
-        say(&mut client, &result(&first["id"], answer));
-        assert!(hear(&mut client).methods().contains(&"tools/list".into()));
+        assert!(
+            reaction(&mut client, &result(&first["id"], answer))
+                .methods()
+                .contains(&"tools/list".into())
+        );
     }
 }
 
@@ -664,7 +667,7 @@ fn the_version_that_both_speak_is_taken() {
     for (supported, expected) in cases {
         let mut client = client(Channel::Stdio);
         let (_, id) = probed(&mut client);
-        say(
+        let heard = reaction(
             &mut client,
             &error(
                 &id,
@@ -672,7 +675,6 @@ fn the_version_that_both_speak_is_taken() {
                 json!({"supported": supported, "requested": refused}),
             ),
         );
-        let heard = hear(&mut client);
         match expected {
             Some(version) => {
                 let (_, initialize) = heard.only();
@@ -701,8 +703,7 @@ fn a_handshake_that_is_refused_says_why_and_what_would_have_been_spoken() {
     for (data, said) in cases {
         let mut client = client(Channel::Stdio);
         let (_, id) = probed(&mut client);
-        say(&mut client, &error(&id, -32601, Value::Null));
-        let (_, initialize) = hear(&mut client).only();
+        let (_, initialize) = reaction(&mut client, &error(&id, -32601, Value::Null)).only();
         let refused = error(&initialize["id"], -32602, data);
         say(&mut client, &refused);
         let heard = answer_first(&mut client, |first| {
@@ -719,13 +720,13 @@ fn a_version_that_is_refused_and_named_all_the_same_is_tried_once_more() {
     let mut client = client(Channel::Stdio);
     let (_, id) = probed(&mut client);
     let refused = json!({"supported": [latest()], "requested": latest()});
-    say(&mut client, &error(&id, -32022, refused.clone()));
-    let (_, list) = hear(&mut client).only();
+    let (_, list) = reaction(&mut client, &error(&id, -32022, refused.clone())).only();
     assert_eq!(list["method"], "tools/list");
     let claim = &list["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"];
     assert_eq!(claim, latest());
-    say(&mut client, &error(&list["id"], -32022, refused));
-    let failure = hear(&mut client).answer().unwrap_err();
+    let failure = reaction(&mut client, &error(&list["id"], -32022, refused))
+        .answer()
+        .unwrap_err();
     assert!(failure.starts_with("no revision in common"), "{failure}");
 }
 
@@ -736,8 +737,7 @@ fn a_dual_era_server_whose_per_request_revision_is_unknown_is_spoken_to_in_its_n
     let (_, id) = probed(&mut client);
     let mut answer = discovered();
     answer["supportedVersions"] = json!(["2031-01-01", "2025-03-26", "2025-06-18"]);
-    say(&mut client, &result(&id, answer));
-    let (_, initialize) = hear(&mut client).only();
+    let (_, initialize) = reaction(&mut client, &result(&id, answer)).only();
     assert_eq!(initialize["params"]["protocolVersion"], "2025-06-18");
 }
 
@@ -755,9 +755,8 @@ fn a_client_of_one_era_alone_does_not_ask_for_the_other() {
         options(Channel::Stdio).with_revisions(RevisionSet::per_request()),
     );
     let (_, id) = probed(&mut per_request);
-    say(&mut per_request, &error(&id, -32601, Value::Null));
     assert_eq!(
-        hear(&mut per_request).answer(),
+        reaction(&mut per_request, &error(&id, -32601, Value::Null)).answer(),
         Err("no revision in common with the server".to_owned())
     );
 
@@ -794,8 +793,8 @@ fn extensions_that_nobody_here_knows_are_declared_to_servers_of_every_revision_a
                     (declared, result(&probe["id"], discovered()))
                 }
                 Lifecycle::Handshake => {
-                    say(&mut client, &error(&probe["id"], -32601, Value::Null));
-                    let (_, initialize) = hear(&mut client).only();
+                    let (_, initialize) =
+                        reaction(&mut client, &error(&probe["id"], -32601, Value::Null)).only();
                     let declared = sent(&initialize)["capabilities"].clone();
                     (declared, result(&initialize["id"], initialized(version)))
                 }
@@ -806,8 +805,7 @@ fn extensions_that_nobody_here_knows_are_declared_to_servers_of_every_revision_a
                 "{revision}: {declared}"
             );
             answer["result"]["capabilities"]["extensions"] = charts.clone();
-            say(&mut client, &answer);
-            let events = hear(&mut client).events;
+            let events = reaction(&mut client, &answer).events;
             let facts = events.iter().find_map(|event| match event {
                 Event::Settled(facts) => Some(facts),
                 _ => None,

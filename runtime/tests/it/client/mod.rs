@@ -137,6 +137,12 @@ pub(crate) fn say(client: &mut End, message: &Value) {
     client.receive(None, message.to_string().as_bytes(), NOW);
 }
 
+/// Hands in a message of the server, and returns what the client does with it.
+pub(crate) fn reaction(client: &mut End, message: &Value) -> Heard {
+    say(client, message);
+    hear(client)
+}
+
 pub(crate) fn result(id: &Value, result: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "result": result})
 }

@@ -5,7 +5,7 @@ use mcp_revisions::sansio::client::{Answer, Channel, InputRequired};
 use mcp_wire::Json;
 use serde_json::{Value, json};
 
-use crate::client::{End, NOW, call, hear, open, options, result, say, settle};
+use crate::client::{End, NOW, call, hear, open, options, reaction, result, settle};
 
 const STATE: &str = r#""aA\u002b\/ \"x\" \ud83d\ude00""#;
 
@@ -78,14 +78,17 @@ fn round(app: Revision) {
         "2026-07-28"
     );
 
-    say(
-        &mut client,
-        &result(
-            &sent["id"],
-            json!({"resultType": "complete", "content": []}),
-        ),
+    assert!(
+        reaction(
+            &mut client,
+            &result(
+                &sent["id"],
+                json!({"resultType": "complete", "content": []}),
+            )
+        )
+        .answer()
+        .is_ok()
     );
-    assert!(hear(&mut client).answer().is_ok());
 }
 
 #[test]
@@ -122,14 +125,13 @@ fn state_and_answers_are_sent_only_where_they_were_given_or_asked_for() {
     let (_, sent) = hear(&mut client).only();
     assert_eq!(sent["params"]["requestState"], "s");
     assert_eq!(sent["params"].get("inputResponses"), None);
-    say(
+    reaction(
         &mut client,
         &result(
             &sent["id"],
             json!({"resultType": "complete", "content": []}),
         ),
     );
-    hear(&mut client);
 
     let input = asked(
         &mut client,

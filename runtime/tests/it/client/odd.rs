@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::client::{
     End, Heard, NOW, answer_first, call, client, discovered, error, hear, initialized, list, open,
-    options, result, say, settle, settled,
+    options, reaction, result, say, settle, settled,
 };
 
 /// The texts of what a client reported.
@@ -43,14 +43,13 @@ fn a_response_whose_id_is_the_string_of_a_number_reaches_its_call_and_is_told() 
     let (one, two) = (begin(&mut client), begin(&mut client));
     for id in [two, one] {
         let id = id.to_string();
-        say(
+        let heard = reaction(
             &mut client,
             &result(
                 &json!(id),
                 json!({"content": [{"type": "text", "text": id}]}),
             ),
         );
-        let heard = hear(&mut client);
         let told = told(&heard);
         assert_eq!(told.len(), 1, "{told:?}");
         assert!(
@@ -175,8 +174,8 @@ fn a_broken_envelope_around_the_answer_to_initialize_is_taken_and_told() {
         let mut client = client(Channel::Stdio);
         client.connect(NOW).unwrap();
         let (_, probe) = hear(&mut client).only();
-        say(&mut client, &error(&probe["id"], -32601, Value::Null));
-        let (_, initialize) = hear(&mut client).only();
+        let (_, initialize) =
+            reaction(&mut client, &error(&probe["id"], -32601, Value::Null)).only();
         let mut good = result(&initialize["id"], initialized("2025-06-18"));
         match broken {
             0 => good["id"] = json!(good["id"].to_string()),
@@ -187,8 +186,7 @@ fn a_broken_envelope_around_the_answer_to_initialize_is_taken_and_told() {
             5 => good["id"] = Value::Null,
             _ => drop(good.as_object_mut().unwrap().remove("id")),
         }
-        say(&mut client, &good);
-        let heard = hear(&mut client);
+        let heard = reaction(&mut client, &good);
         let told = told(&heard);
         assert_eq!(told.len(), 1, "{good}: {told:?}");
         assert!(told[0].contains("initialize"), "{told:?}");
@@ -202,8 +200,7 @@ fn an_answer_to_initialize_that_names_no_version_is_refused_for_that() {
     let mut client = client(Channel::Stdio);
     client.connect(NOW).unwrap();
     let (_, probe) = hear(&mut client).only();
-    say(&mut client, &error(&probe["id"], -32601, Value::Null));
-    let (_, initialize) = hear(&mut client).only();
+    let (_, initialize) = reaction(&mut client, &error(&probe["id"], -32601, Value::Null)).only();
     say(
         &mut client,
         &result(&initialize["id"], json!({"protocolVersion": 20250618})),
@@ -294,11 +291,10 @@ fn an_error_that_is_no_error_object_keeps_the_words_of_its_server() {
     for (given, code, message) in cases {
         let mut client = settled("2025-11-25");
         let id = begin(&mut client);
-        say(
+        let heard = reaction(
             &mut client,
             &json!({"jsonrpc": "2.0", "id": id, "error": given}),
         );
-        let heard = hear(&mut client);
         let told = told(&heard);
         assert_eq!(told.len(), 1, "{given}");
         assert!(told[0].contains("/error"), "{told:?}");
@@ -340,11 +336,10 @@ fn a_notification_that_is_not_valid_is_told_with_its_method_and_place() {
         ),
         ("notifications/resources/updated", json!({"uri": 7}), "/uri"),
     ] {
-        say(
+        let heard = reaction(
             &mut client,
             &json!({"jsonrpc": "2.0", "method": method, "params": params}),
         );
-        let heard = hear(&mut client);
         let is_passed_on = |event: &Event| matches!(event, Event::Notification(_));
         let told = told(&heard);
         assert!(
@@ -365,11 +360,10 @@ fn progress_for_the_string_of_a_token_reaches_its_call_and_is_told() {
     let sent = hear(&mut client).only().1;
     let named = sent["params"]["_meta"]["progressToken"].to_string();
     let params = json!({"progressToken": named, "progress": 1});
-    say(
+    let heard = reaction(
         &mut client,
         &json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}),
     );
-    let heard = hear(&mut client);
     assert_eq!(told(&heard).len(), 1);
     let is_about =
         |event: &Event| matches!(event, Event::Notification(it) if it.about == Some(token));
@@ -555,14 +549,19 @@ fn every_odd_response_ends_its_call_or_is_told_and_disturbs_nothing() {
                 assert!(is_one_of_its, "{carrier:?} {text}: {result}");
             }
             if words.is_none() {
-                say(
-                    &mut client,
-                    &result(
-                        &message["id"],
-                        json!({"content": [], "resultType": "complete"}),
-                    ),
+                assert_eq!(
+                    reaction(
+                        &mut client,
+                        &result(
+                            &message["id"],
+                            json!({"content": [], "resultType": "complete"}),
+                        )
+                    )
+                    .answers()
+                    .len(),
+                    1,
+                    "{text}"
                 );
-                assert_eq!(hear(&mut client).answers().len(), 1, "{text}");
             }
             assert_eq!(client.pending(), 0, "{carrier:?} {text}");
         }

@@ -8,8 +8,9 @@ use mcp_wire::{ErrorObject, Json};
 use serde_json::{Value, json};
 
 use crate::client::{
-    NOW, call, hear, list, open, options, result, say, settle, settled, settled_over,
+    NOW, call, hear, list, open, options, reaction, result, say, settle, settled, settled_over,
 };
+use crate::support::says;
 
 fn asked(heard: crate::client::Heard) -> (Token, &'static str, Json) {
     assert!(heard.sent.is_empty(), "{:?}", heard.methods());
@@ -59,8 +60,7 @@ fn a_request_of_a_handshake_server_is_asked_and_answered_in_both_revisions() {
 fn a_question_that_the_application_cannot_be_asked_is_refused_for_it() {
     let mut client = open(Revision::V2024_11_05, options(Channel::Stdio));
     settle(&mut client, "2025-06-18");
-    say(&mut client, &elicit(&json!(7)));
-    let heard = hear(&mut client);
+    let heard = reaction(&mut client, &elicit(&json!(7)));
     let (_, sent) = heard.only();
     assert_eq!(
         (&sent["id"], &sent["error"]["code"]),
@@ -85,13 +85,7 @@ fn an_answer_that_is_not_valid_is_an_error_to_the_server() {
     let _ = client.answer(request, Ok(Json::from(json!({"action": "shrug"}))), NOW);
     let (_, sent) = hear(&mut client).only();
     assert_eq!(sent["id"], 7);
-    assert!(
-        sent["error"]["message"]
-            .as_str()
-            .unwrap()
-            .contains("/action"),
-        "{sent}"
-    );
+    says(&sent["error"]["message"], "/action");
 }
 
 #[test]
@@ -117,11 +111,11 @@ fn a_request_before_the_handshake_is_over_is_answered() {
 #[test]
 fn a_sign_of_life_is_given_without_the_application() {
     let mut client = settled("2025-03-26");
-    say(
+    let (_, sent) = reaction(
         &mut client,
         &json!({"jsonrpc": "2.0", "id": "p", "method": "ping"}),
-    );
-    let (_, sent) = hear(&mut client).only();
+    )
+    .only();
     assert_eq!(sent, json!({"jsonrpc": "2.0", "id": "p", "result": {}}));
 }
 
@@ -134,8 +128,7 @@ fn a_request_that_nobody_can_answer_gets_an_error() {
             .enumerate()
         {
             let request = json!({"jsonrpc": "2.0", "id": at, "method": method, "params": {}});
-            say(&mut client, &request);
-            let heard = hear(&mut client);
+            let heard = reaction(&mut client, &request);
             assert!(
                 matches!(
                     heard.events.as_slice(),
@@ -188,8 +181,7 @@ fn an_id_that_the_server_uses_twice_is_answered_once_by_the_application() {
     let mut client = settled("2025-11-25");
     say(&mut client, &elicit(&json!(7)));
     let (request, ..) = asked(hear(&mut client));
-    say(&mut client, &elicit(&json!(7)));
-    let heard = hear(&mut client);
+    let heard = reaction(&mut client, &elicit(&json!(7)));
     assert_eq!(heard.only().1["error"]["code"], -32600);
     let _ = client.answer(request, Ok(Json::from(json!({"action": "cancel"}))), NOW);
     assert_eq!(hear(&mut client).only().1["result"]["action"], "cancel");
@@ -200,11 +192,10 @@ fn a_request_that_the_server_gave_up_is_not_answered() {
     let mut client = settled("2025-11-25");
     say(&mut client, &elicit(&json!("q")));
     let (request, ..) = asked(hear(&mut client));
-    say(
+    let heard = reaction(
         &mut client,
         &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "q"}}),
     );
-    let heard = hear(&mut client);
     assert!(matches!(
         heard.events.as_slice(),
         [Event::Cancelled(cancelled), Event::Notification(notice)]
@@ -228,22 +219,20 @@ fn progress_names_the_request() {
         let progress = &sent["params"]["_meta"]["progressToken"];
         let mut params = json!({"progress": 1});
         params["progressToken"] = progress.clone();
-        say(
+        let heard = reaction(
             &mut client,
             &json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}),
         );
-        let heard = hear(&mut client);
         assert!(
             matches!(heard.events.as_slice(), [Event::Notification(notice)] if notice.about == Some(token)),
             "{version}: {:?}",
             heard.events
         );
         params["progressToken"] = json!("another");
-        say(
+        let heard = reaction(
             &mut client,
             &json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}),
         );
-        let heard = hear(&mut client);
         assert!(matches!(
             heard.events.as_slice(),
             [Event::Notification(Notification { about: None, .. })]
@@ -265,11 +254,10 @@ fn a_token_of_the_applications_own_stays() {
     let (_, sent) = hear(&mut client).only();
     assert_eq!(sent["params"]["_meta"]["progressToken"], "mine");
     assert_eq!(sent["params"]["_meta"]["com.example/trace"], 1);
-    say(
+    let heard = reaction(
         &mut client,
         &json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": "mine", "progress": 1}}),
     );
-    let heard = hear(&mut client);
     assert!(
         matches!(heard.events.as_slice(), [Event::Notification(notice)] if notice.about == Some(token))
     );
@@ -300,9 +288,10 @@ fn the_log_level_goes_where_the_revision_has_it() {
         (&sent["method"], &sent["params"]),
         (&json!("logging/setLevel"), &json!({"level": "info"}))
     );
-    say(&mut old, &result(&sent["id"], json!({})));
     assert!(
-        hear(&mut old).events.is_empty(),
+        reaction(&mut old, &result(&sent["id"], json!({})))
+            .events
+            .is_empty(),
         "nobody asked for the answer"
     );
 
@@ -315,8 +304,7 @@ fn the_log_level_goes_where_the_revision_has_it() {
     // The server has the level before it handles the call.
     let (_, level) = hear(&mut app).only();
     assert_eq!(level["method"], "logging/setLevel");
-    say(&mut app, &result(&level["id"], json!({})));
-    let (call, sent) = hear(&mut app).only();
+    let (call, sent) = reaction(&mut app, &result(&level["id"], json!({}))).only();
     assert_eq!(sent["method"], "tools/call");
     assert!(!call.text.contains("logLevel"));
 }
@@ -327,11 +315,10 @@ fn a_server_that_refuses_the_log_level_is_told_of_with_what_it_refused() {
     client.set_log_level(Some("info"));
     let id = hear(&mut client).only().1["id"].clone();
     let refused = json!({ "code": -32601, "message": "no levels" });
-    say(
+    let heard = reaction(
         &mut client,
         &json!({ "jsonrpc": "2.0", "id": id, "error": refused }),
     );
-    let heard = hear(&mut client);
     let [Event::Ignored(ignored)] = heard.events.as_slice() else {
         panic!("{:?}", heard.events)
     };
@@ -369,11 +356,10 @@ fn a_cancelled_request_is_answered_at_once_and_never_again() {
         assert_eq!(sent["params"], json!({"requestId": id, "reason": "bored"}));
         assert_eq!(heard.answer(), Err(Failure::Cancelled.to_string()));
         client.cancel(token, None, NOW);
-        say(
+        let heard = reaction(
             &mut client,
             &result(&id, json!({"content": [], "resultType": "complete"})),
         );
-        let heard = hear(&mut client);
         assert!(
             matches!(
                 heard.events.as_slice(),
@@ -417,11 +403,10 @@ fn notifications_of_the_server_are_the_applications_own() {
         &mut client,
         &json!({"jsonrpc": "2.0", "method": "notifications/unheard", "params": {}}),
     );
-    say(
+    let heard = reaction(
         &mut client,
         &json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": 1.0}}),
     );
-    let heard = hear(&mut client);
     let [
         Event::RequiresState(..),
         Event::Ignored(Ignored::Invalid(..)),

@@ -7,7 +7,9 @@ use mcp_revisions::{Limits, Revision, RevisionSet};
 use mcp_wire::Json;
 use serde_json::{Value, json};
 
-use crate::client::{End, NOW, call, error, hear, list, open, options, result, say, settle};
+use crate::client::{
+    End, NOW, call, error, hear, list, open, options, reaction, result, say, settle,
+};
 
 const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 
@@ -72,11 +74,12 @@ fn a_task_is_looked_at_as_often_as_its_server_says_until_it_has_a_result() {
     assert_eq!(client.wake_at(), Some(NOW + Duration::from_millis(100)));
     let id = look(&mut client);
     let done = json!({"content": [{"type": "text", "text": "built"}]});
-    say(
+    let answer = reaction(
         &mut client,
         &result(&id, state("completed", json!({"result": done}))),
-    );
-    let answer = hear(&mut client).answer().unwrap();
+    )
+    .answer()
+    .unwrap();
     assert_eq!(answer["content"][0]["text"], "built");
     assert_eq!((client.pending(), client.wake_at()), (0, None));
 }
@@ -102,8 +105,9 @@ fn a_task_that_fails_or_is_cancelled_is_an_error_of_the_call() {
     ] {
         let (mut client, _) = given(task("working"));
         let id = look(&mut client);
-        say(&mut client, &result(&id, state(status, more)));
-        let why = hear(&mut client).answer().unwrap_err();
+        let why = reaction(&mut client, &result(&id, state(status, more)))
+            .answer()
+            .unwrap_err();
         assert!(why.contains(expected), "{status}: {why}");
         assert_eq!((client.pending(), client.wake_at()), (0, None));
     }
@@ -112,8 +116,12 @@ fn a_task_that_fails_or_is_cancelled_is_an_error_of_the_call() {
     // Its server has forgotten it.
     let (mut client, _) = given(task("working"));
     let id = look(&mut client);
-    say(&mut client, &error(&id, -32602, Value::Null));
-    assert!(hear(&mut client).answer().unwrap_err().contains("-32602"));
+    assert!(
+        reaction(&mut client, &error(&id, -32602, Value::Null))
+            .answer()
+            .unwrap_err()
+            .contains("-32602")
+    );
 }
 
 /// A client over HTTP whose call was answered with a task.
@@ -184,17 +192,20 @@ fn what_a_stream_tells_of_a_task_is_as_good_as_a_look_at_it() {
     let done = json!({"result": {"content": [{"type": "text", "text": "built"}]}});
     let mut other = state("completed", done.clone());
     other["taskId"] = json!("t2");
-    say(&mut client, &told(other));
-    assert!(hear(&mut client).answers().is_empty());
+    assert!(reaction(&mut client, &told(other)).answers().is_empty());
     // The answer to a look that is on its way is for nobody once the task is told to be over.
     let id = look(&mut client);
     say(&mut client, &told(state("working", json!({}))));
     assert_eq!(client.wake_at(), None);
-    say(&mut client, &told(state("completed", done)));
-    let answer = hear(&mut client).answer().unwrap();
+    let answer = reaction(&mut client, &told(state("completed", done)))
+        .answer()
+        .unwrap();
     assert_eq!(answer["content"][0]["text"], "built");
-    say(&mut client, &result(&id, state("working", json!({}))));
-    assert!(hear(&mut client).answers().is_empty());
+    assert!(
+        reaction(&mut client, &result(&id, state("working", json!({}))))
+            .answers()
+            .is_empty()
+    );
     assert_eq!((client.pending(), client.wake_at()), (0, None));
 }
 
@@ -257,11 +268,12 @@ fn a_question_of_a_task_is_asked_once_and_answered_by_an_update() {
     // A server that always has one more question is left.
     let id = look(&mut client);
     let more = json!({"q2": question(), "q3": question()});
-    say(
+    let why = reaction(
         &mut client,
         &result(&id, state("input_required", json!({"inputRequests": more}))),
-    );
-    let why = hear(&mut client).answer().unwrap_err();
+    )
+    .answer()
+    .unwrap_err();
     assert!(why.contains("too many questions"), "{why}");
 }
 
@@ -355,14 +367,17 @@ fn a_tool_that_only_runs_as_a_task_is_called_as_one_and_waited_for() {
     client.ask(call("build"), NOW).unwrap();
     let (_, sent) = hear(&mut client).only();
     assert_eq!(sent["params"].get("task"), None);
-    say(&mut client, &error(&sent["id"], -32601, Value::Null));
-    assert!(hear(&mut client).answer().unwrap_err().contains("-32601"));
+    assert!(
+        reaction(&mut client, &error(&sent["id"], -32601, Value::Null))
+            .answer()
+            .unwrap_err()
+            .contains("-32601")
+    );
 
     let mut client = of_tasks();
     client.ask(call("build"), NOW).unwrap();
     let (_, sent) = hear(&mut client).only();
-    say(&mut client, &error(&sent["id"], -32601, Value::Null));
-    let (_, again) = hear(&mut client).only();
+    let (_, again) = reaction(&mut client, &error(&sent["id"], -32601, Value::Null)).only();
     assert_eq!(
         (&again["method"], &again["params"]["task"]),
         (&json!("tools/call"), &json!({}))
@@ -381,15 +396,16 @@ fn a_tool_that_only_runs_as_a_task_is_called_as_one_and_waited_for() {
         (&json!("tasks/result"), &json!("t1"))
     );
     assert_eq!(client.wake_at(), None);
-    say(
-        &mut client,
-        &result(
-            &fetch["id"],
-            json!({"content": [{"type": "text", "text": "built"}]}),
-        ),
-    );
     assert_eq!(
-        hear(&mut client).answer().unwrap()["content"][0]["text"],
+        reaction(
+            &mut client,
+            &result(
+                &fetch["id"],
+                json!({"content": [{"type": "text", "text": "built"}]}),
+            )
+        )
+        .answer()
+        .unwrap()["content"][0]["text"],
         "built"
     );
     assert_eq!(client.pending(), 0);
@@ -400,13 +416,11 @@ fn of_tasks() -> End {
     let mut client = open(Revision::V2025_11_25, options(Channel::Stdio).with_tasks());
     client.connect(NOW).unwrap();
     let (_, probe) = hear(&mut client).only();
-    say(&mut client, &error(&probe["id"], -32601, Value::Null));
-    let (_, initialize) = hear(&mut client).only();
+    let (_, initialize) = reaction(&mut client, &error(&probe["id"], -32601, Value::Null)).only();
     let capabilities = json!({"tools": {}, "tasks": {"requests": {"tools": {"call": {}}}}});
     let answer = json!({"protocolVersion": "2025-11-25", "capabilities": capabilities,
         "serverInfo": {"name": "s", "version": "1"}});
-    say(&mut client, &result(&initialize["id"], answer));
-    hear(&mut client);
+    reaction(&mut client, &result(&initialize["id"], answer));
     client
 }
 
@@ -437,8 +451,7 @@ fn a_task_is_asked_for_from_the_start_where_a_listed_tool_takes_one() {
         if let Some(support) = support {
             tool["execution"] = json!({"taskSupport": support});
         }
-        say(&mut client, &result(&sent["id"], json!({"tools": [tool]})));
-        hear(&mut client);
+        reaction(&mut client, &result(&sent["id"], json!({"tools": [tool]})));
         assert_eq!(asks_for_task(&mut client).1, expected, "{support:?}");
     }
     client.ask(call("build"), NOW).unwrap();
@@ -451,12 +464,10 @@ fn what_a_server_asks_and_tells_about_a_task_belongs_to_its_call() {
     let mut client = of_tasks();
     client.ask(call("build"), NOW).unwrap();
     let (_, sent) = hear(&mut client).only();
-    say(&mut client, &error(&sent["id"], -32601, Value::Null));
-    let (_, again) = hear(&mut client).only();
+    let (_, again) = reaction(&mut client, &error(&sent["id"], -32601, Value::Null)).only();
     let task = json!({"taskId": "t1", "status": "working", "createdAt": "2026-01-01T00:00:00Z",
         "lastUpdatedAt": "2026-01-01T00:00:00Z", "ttl": null});
-    say(&mut client, &result(&again["id"], json!({"task": task})));
-    hear(&mut client);
+    reaction(&mut client, &result(&again["id"], json!({"task": task})));
     let about = |client: &mut End, id: &str| {
         let meta = json!({"io.modelcontextprotocol/related-task": {"taskId": id}});
         let params = json!({"_meta": meta, "message": "who?", "requestedSchema": {"type": "object", "properties": {}}});
@@ -478,8 +489,9 @@ fn an_application_without_tasks_sees_tools_that_only_run_as_tasks() {
     client.ask(list(), NOW).unwrap();
     let (_, sent) = hear(&mut client).only();
     let tool = json!({"name": "build", "inputSchema": {"type": "object"}, "execution": {"taskSupport": "required"}});
-    say(&mut client, &result(&sent["id"], json!({"tools": [tool]})));
-    let tools = hear(&mut client).answer().unwrap();
+    let tools = reaction(&mut client, &result(&sent["id"], json!({"tools": [tool]})))
+        .answer()
+        .unwrap();
     assert_eq!(tools["tools"][0]["name"], "build", "{tools}");
     assert_eq!(tools["tools"][0].get("execution"), None);
 }
@@ -491,8 +503,7 @@ fn a_client_that_takes_no_tasks_declares_none_and_is_given_none() {
     client.ask(call("build"), NOW).unwrap();
     let (_, sent) = hear(&mut client).only();
     assert!(!sent.to_string().contains(EXTENSION), "{sent}");
-    say(&mut client, &result(&sent["id"], task("working")));
-    let mut answers = hear(&mut client).answers();
+    let mut answers = reaction(&mut client, &result(&sent["id"], task("working"))).answers();
     let (_, answer) = answers.remove(0);
     assert!(matches!(answer, Answer::Failed(_)), "{answer:?}");
 }
@@ -527,8 +538,9 @@ fn a_client_declares_tasks_to_servers_of_the_extension_and_not_to_those_that_hav
         let content =
             json!({"resultType": "complete", "content": [{"type": "text", "text": "done"}]});
         let done = state("completed", json!({"result": content}));
-        say(&mut client, &result(&look["id"], done));
-        let answer = hear(&mut client).answer().unwrap();
+        let answer = reaction(&mut client, &result(&look["id"], done))
+            .answer()
+            .unwrap();
         assert_eq!(answer["content"][0]["text"], "done");
     }
 }

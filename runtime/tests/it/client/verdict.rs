@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::client::lifecycle::probed;
 use crate::client::{
-    NOW, answer_first, client, discovered, error, hear, initialized, list, open, options, result,
-    say,
+    NOW, answer_first, client, discovered, error, hear, initialized, list, open, options, reaction,
+    result, say,
 };
 
 #[test]
@@ -106,22 +106,20 @@ fn a_request_that_is_refused_for_its_version_is_sent_again_in_another() {
     let token = client.ask(list(), NOW).unwrap();
     let heard = hear(&mut client);
     let request = heard.messages().remove(0);
-    say(
+    let (_, initialize) = reaction(
         &mut client,
         &error(&request["id"], -32022, json!({"supported": ["2025-06-18"]})),
-    );
-    let (_, initialize) = hear(&mut client).only();
+    )
+    .only();
     assert_eq!(initialize["params"]["protocolVersion"], "2025-06-18");
-    say(
+    let heard = reaction(
         &mut client,
         &result(&initialize["id"], initialized("2025-06-18")),
     );
-    let heard = hear(&mut client);
     let again = heard.messages().remove(1);
     assert_eq!(again["method"], "tools/list");
     assert_ne!(again["id"], request["id"], "a new id");
-    say(&mut client, &result(&again["id"], json!({"tools": []})));
-    let answers = hear(&mut client).answers();
+    let answers = reaction(&mut client, &result(&again["id"], json!({"tools": []}))).answers();
     assert_eq!(answers.len(), 1);
     assert_eq!(answers[0].0, token);
 }
@@ -135,8 +133,8 @@ fn what_the_server_says_of_itself_reaches_the_application_in_its_revision() {
         if version == "2026-07-28" {
             say(&mut client, &result(&probe["id"], discovered()));
         } else {
-            say(&mut client, &error(&probe["id"], -32601, Value::Null));
-            let (_, initialize) = hear(&mut client).only();
+            let (_, initialize) =
+                reaction(&mut client, &error(&probe["id"], -32601, Value::Null)).only();
             say(
                 &mut client,
                 &result(&initialize["id"], initialized(version)),
@@ -170,8 +168,7 @@ fn initialize_takes_the_version_that_the_server_offers_if_the_client_speaks_it()
     ] {
         let mut client = client(Channel::Stdio);
         let (_, id) = probed(&mut client);
-        say(&mut client, &error(&id, -32601, Value::Null));
-        let (_, initialize) = hear(&mut client).only();
+        let (_, initialize) = reaction(&mut client, &error(&id, -32601, Value::Null)).only();
         assert_eq!(initialize["params"]["clientInfo"]["name"], "tester");
         assert_eq!(
             initialize["params"]["capabilities"]["roots"]["listChanged"],
@@ -199,19 +196,19 @@ fn initialize_takes_the_version_that_the_server_offers_if_the_client_speaks_it()
 fn a_refused_handshake_is_tried_once_more_with_a_version_that_is_named() {
     let mut client = client(Channel::Stdio);
     let (_, id) = probed(&mut client);
-    say(&mut client, &error(&id, -32601, Value::Null));
-    let (_, first) = hear(&mut client).only();
-    say(
+    let (_, first) = reaction(&mut client, &error(&id, -32601, Value::Null)).only();
+    let (_, second) = reaction(
         &mut client,
         &error(&first["id"], -32602, json!({"supported": ["2024-11-05"]})),
-    );
-    let (_, second) = hear(&mut client).only();
+    )
+    .only();
     assert_eq!(second["params"]["protocolVersion"], "2024-11-05");
-    say(
+    let failure = reaction(
         &mut client,
         &error(&second["id"], -32602, json!({"supported": ["2024-11-05"]})),
-    );
-    let failure = hear(&mut client).answer().unwrap_err();
+    )
+    .answer()
+    .unwrap_err();
     assert!(failure.contains("2024-11-05"), "{failure}");
 }
 

@@ -273,7 +273,7 @@ async fn a_catalog_that_cannot_be_used_is_told_once_and_leads_nowhere() {
             ok(catalog, &" ".repeat(300 << 10)),
             Some("longer than 262144 bytes"),
         ),
-        (ok(catalog, "[]"), Some("`entries` is no list")),
+        (ok(catalog, "[]"), Some("`entries` is not a list")),
         (
             "HTTP/1.1 302 Found\r\nlocation: http://evil.example/\r\ncontent-length: 0\r\n\r\n"
                 .to_owned(),
@@ -289,7 +289,7 @@ async fn a_catalog_that_cannot_be_used_is_told_once_and_leads_nowhere() {
         ),
         (
             inline(json!([{"identifier": "\u{1b}", "type": kind}])),
-            Some("card `\\u{1b}` is not used: its entry has not one of"),
+            Some("card `\\u{1b}` is not used: its entry needs either"),
         ),
         (
             inline(json!([{"identifier": "a", "type": "text/plain", "url": "/x"}])),

@@ -1,5 +1,6 @@
 //! The cache of a client: calls that are saved, and no result beyond its time, on a clock of the test.
 
+use crate::support::served;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -13,7 +14,7 @@ use mcp_revisions::service::router::Changes;
 use mcp_revisions::service::{Client, Error, RequestContext, Router, Server};
 use mcp_revisions::{Latest, Revision};
 use serde_json::json;
-use tokio::io::{duplex, split};
+use tokio::io::split;
 
 /// Lists that are good for five seconds, with the number of the request as the name of the tool.
 struct Lists {
@@ -53,12 +54,7 @@ fn connect(
         scope,
     };
     let running = Server::<Latest>::new(&info).build(lists).unwrap();
-    let (near, far) = duplex(1 << 20);
-    crate::support::spawn(async move {
-        let (input, output) = split(far);
-        running.lines(input, output).await.unwrap();
-    });
-    let (input, output) = split(near);
+    let (input, output) = split(served(running));
     let client = Client::builder(&info).with_revisions([revision].into_iter().collect());
     (set(client).lines(input, output), listed)
 }
@@ -139,12 +135,7 @@ async fn a_change_that_a_client_listens_for_ends_the_results_that_it_is_about() 
         .with_changes(&changes)
         .build("example", "1")
         .unwrap();
-    let (near, far) = duplex(1 << 20);
-    crate::support::spawn(async move {
-        let (input, output) = split(far);
-        running.lines(input, output).await.unwrap();
-    });
-    let (input, output) = split(near);
+    let (input, output) = split(served(running));
     let info = mcp::Implementation::new("example", Version("1"));
     let client = Client::builder(&info)
         .with_cache(1 << 20)

@@ -7,11 +7,11 @@ use mcp_revisions::service::Router;
 use mcp_revisions::service::router::Changes;
 use mcp_revisions::{Lifecycle, Limits, Revision};
 use serde_json::{Value, json};
-use tokio::io::duplex;
 use tokio::time::timeout;
 
 use crate::http::{Post, message};
 use crate::service::peer::{Peer, revisions};
+use crate::support::served;
 
 const TOOLS: &str = "notifications/tools/list_changed";
 const UPDATED: &str = "notifications/resources/updated";
@@ -22,13 +22,8 @@ async fn peer(revision: Revision, router: Router) -> Peer {
 }
 
 async fn limited(revision: Revision, router: Router, limits: Limits) -> Peer {
-    let (near, far) = duplex(1 << 16);
     let running = router.build("example", "1").unwrap().with_limits(limits);
-    crate::support::spawn(async move {
-        let (input, output) = tokio::io::split(far);
-        running.lines(input, output).await.unwrap();
-    });
-    Peer::connect(revision, near).await
+    Peer::connect(revision, served(running)).await
 }
 
 fn router(changes: &Changes) -> Router {
@@ -43,7 +38,7 @@ fn router(changes: &Changes) -> Router {
 async fn listens(peer: &mut Peer, revision: Revision) -> Option<Value> {
     if revision.lifecycle() == Lifecycle::Handshake {
         let watched = json!({"uri": "example://a"});
-        peer.call("resources/subscribe", watched).await.unwrap();
+        peer.result("resources/subscribe", watched).await;
         return None;
     }
     let wanted = json!({"toolsListChanged": true, "promptsListChanged": true, "resourceSubscriptions": ["example://a"]});
@@ -63,7 +58,7 @@ async fn a_client_hears_what_it_listens_to_and_nothing_else() {
         let said = listens(&mut peer, revision).await;
         assert!(said.is_none_or(|said| said == granted), "{revision}");
         // It is taken up once the call before has been answered.
-        peer.call("tools/list", json!({})).await.unwrap();
+        peer.result("tools/list", json!({})).await;
         changes.prompts();
         changes.resource("example://b");
         changes.resource("example://a");
@@ -102,7 +97,7 @@ async fn a_client_listens_to_as_many_resources_as_the_server_lets_it() {
             Lifecycle::Handshake => {
                 let watched = |uri| ("resources/subscribe", json!({"uri": uri}));
                 let (method, params) = watched("example://a");
-                peer.call(method, params).await.unwrap();
+                peer.result(method, params).await;
                 let (method, params) = watched("example://b");
                 peer.call(method, params).await.unwrap_err()
             }

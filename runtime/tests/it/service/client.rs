@@ -18,6 +18,7 @@ use tracing_subscriber::layer::SubscriberExt as _;
 
 use crate::service::peer::revisions;
 use crate::service::server::DroppedMethods;
+use crate::support::served;
 
 #[derive(Deserialize, schemars::JsonSchema)]
 struct Profile {
@@ -56,7 +57,6 @@ fn connect<H>(only: Revision, handlers: H, cancelled: &Arc<Notify>) -> Client
 where
     H: ClientHandlers<ClientContext<Latest>> + Send + Sync + 'static,
 {
-    let (near, far) = duplex(1 << 16);
     let cancelled = Arc::clone(cancelled);
     let server = Server::new(&mcp::Implementation::new(
         "example",
@@ -75,11 +75,7 @@ where
             }
         });
     let running = router.build_with(server).unwrap();
-    crate::support::spawn(async move {
-        let (input, output) = split(far);
-        running.lines(input, output).await.unwrap();
-    });
-    let (input, output) = split(near);
+    let (input, output) = split(served(running));
     let info = mcp::Implementation::new("client", mcp_revisions::args::Version("1.0.0"));
     Client::builder(&info)
         .with_handlers(handlers)
@@ -274,16 +270,11 @@ async fn a_client_of_the_handshake_era_needs_no_newer_server() {
     let handshake: RevisionSet = revisions()
         .filter(|revision| revision.lifecycle() == Lifecycle::Handshake)
         .collect();
-    let (near, far) = duplex(1 << 16);
     let running = Router::new()
         .tool("a", "", || async { "b" })
         .build("example", "1")
         .unwrap();
-    crate::support::spawn(async move {
-        let (input, output) = split(far);
-        running.lines(input, output).await.unwrap();
-    });
-    let (input, output) = split(near);
+    let (input, output) = split(served(running));
     let info = mcp_revisions::core::v2025_06_18::Implementation::new(
         "client",
         mcp_revisions::args::Version("1.0.0"),

@@ -20,6 +20,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use crate::service::peer::{Peer, revisions};
+use crate::support::served;
 
 const ORDERS: &str = "order.placed";
 
@@ -95,12 +96,7 @@ fn events(log: &Arc<Log>) -> Events {
 /// Connects a client to a new server with these events.
 fn connect(events: Events) -> Client {
     let server = Router::new().events(events).build("shop", "1").unwrap();
-    let (near, far) = duplex(1 << 16);
-    crate::support::spawn(async move {
-        let (input, output) = split(far);
-        server.lines(input, output).await.unwrap();
-    });
-    let (input, output) = split(near);
+    let (input, output) = split(served(server));
     let client = Client::builder(&mcp_revisions::program!()).with_custom_methods();
     client.lines(input, output)
 }

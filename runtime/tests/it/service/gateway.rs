@@ -8,9 +8,10 @@ use mcp_revisions::service::client::Update;
 use mcp_revisions::service::{Client, RequestContext, Router, Server};
 use mcp_revisions::{Latest, Lifecycle, Revision};
 use serde_json::{Value, json};
-use tokio::io::{duplex, split};
+use tokio::io::split;
 
 use crate::service::peer::revisions;
+use crate::support::served;
 
 /// Says who asks, and what it can do.
 async fn whoami(cx: RequestContext<Latest>) -> String {
@@ -38,7 +39,6 @@ async fn flood(cx: RequestContext<Latest>) -> &'static str {
 }
 
 fn connect(only: Revision) -> Client {
-    let (near, far) = duplex(1 << 16);
     let server = Server::new(&mcp::Implementation::new("example", Version("1")))
         .with_revisions([only].into_iter().collect());
     let router = Router::new()
@@ -46,11 +46,7 @@ fn connect(only: Revision) -> Client {
         .tool("count", "Counts.", count)
         .tool("flood", "Says too much.", flood);
     let running = router.build_with(server).unwrap();
-    crate::support::spawn(async move {
-        let (input, output) = split(far);
-        running.lines(input, output).await.unwrap();
-    });
-    let (input, output) = split(near);
+    let (input, output) = split(served(running));
     Client::builder(&mcp::Implementation::new("gateway", Version("1"))).lines(input, output)
 }
 

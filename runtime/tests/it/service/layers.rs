@@ -9,12 +9,13 @@ use mcp_revisions::layer::LayerMessage;
 use mcp_revisions::mcp_wire::service::Caller;
 use mcp_revisions::mcp_wire::{Direction, ErrorObject, Json};
 use mcp_revisions::service::client::ClientBuilder;
-use mcp_revisions::service::{Client, Error, McpServer, RequestContext, Router, Server};
+use mcp_revisions::service::{Client, Error, RequestContext, Router, Server};
 use mcp_revisions::{Latest, Lifecycle, Revision};
 use serde_json::{Value, json};
-use tokio::io::{DuplexStream, duplex, split};
+use tokio::io::{duplex, split};
 
 use crate::service::peer::{Peer, revisions};
+use crate::support::served;
 
 /// The messages that a layer has seen: the receiver, and the method.
 type Seen = Arc<Mutex<Vec<String>>>;
@@ -41,16 +42,6 @@ fn note(
 
 fn taken(seen: &Seen) -> Vec<String> {
     std::mem::take(&mut *seen.lock().unwrap())
-}
-
-/// Serves one end of a pipe; the other is the client's.
-fn served(running: McpServer<Latest>) -> DuplexStream {
-    let (near, far) = duplex(1 << 20);
-    crate::support::spawn(async move {
-        let (input, output) = split(far);
-        running.lines(input, output).await.unwrap();
-    });
-    near
 }
 
 fn info() -> mcp::Implementation {
@@ -83,7 +74,7 @@ async fn a_layer_of_a_router_sees_requests_questions_and_progress_of_every_revis
         let mut peer = Peer::connect(revision, served(running)).await;
         peer.answers = vec![json!({"roots": [{"uri": "file:///a"}]})];
         let params = json!({"name": "look", "arguments": {}, "_meta": {"progressToken": 7}});
-        let result = peer.call("tools/call", params).await.unwrap();
+        let result = peer.result("tools/call", params).await;
         let text = result["content"][0]["text"].as_str().unwrap();
         assert!(text.contains("file:///a"), "{revision}: {result}");
         let seen = taken(&seen);
@@ -129,7 +120,7 @@ async fn a_layer_of_a_router_rewrites_what_the_handler_and_the_client_get() {
         let mut peer = Peer::connect(revision, served(running)).await;
         peer.answers = vec![json!({"roots": []})];
         let params = json!({"name": "other", "arguments": {}, "_meta": {"progressToken": 7}});
-        let result = peer.call("tools/call", params).await.unwrap();
+        let result = peer.result("tools/call", params).await;
         let text = result["content"][0]["text"].as_str().unwrap();
         assert!(text.contains("file:///rewritten"), "{revision}: {result}");
         let progress = (peer.told.iter()).find(|it| it["method"] == "notifications/progress");
@@ -175,9 +166,9 @@ async fn layers_of_a_server_are_entered_in_their_order_and_one_refuses_for_the_h
         let mut peer = Peer::connect(revision, served(running)).await;
         let refused = peer.call("acme/closed", json!({"a": 1})).await.unwrap_err();
         assert_eq!(refused["message"], "closed today", "{revision}");
-        let answer = peer.call("acme/open", json!({"a": 1})).await.unwrap();
+        let answer = peer.result("acme/open", json!({"a": 1})).await;
         assert_eq!(answer["a"], 1, "{revision}");
-        peer.call("tools/list", json!({})).await.unwrap();
+        peer.result("tools/list", json!({})).await;
         let all = [
             "server acme/closed",
             "server acme/open",
@@ -378,7 +369,7 @@ async fn a_layer_that_panics_costs_its_message_only() {
         .await
         .unwrap_err();
     peer.says("notifications/cancelled").await;
-    peer.call("tools/list", json!({})).await.unwrap();
+    peer.result("tools/list", json!({})).await;
 }
 
 #[tokio::test]

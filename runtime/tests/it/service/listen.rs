@@ -15,6 +15,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::service::peer::revisions;
+use crate::support::served;
 
 const NEWS: &str = "file:///news";
 
@@ -63,12 +64,7 @@ async fn changes_of_a_server_of_any_revision_are_one_stream() {
     for revision in revisions() {
         let changes = Changes::new();
         let running = server(revision, &changes);
-        let (near, far) = duplex(1 << 16);
-        crate::support::spawn(async move {
-            let (input, output) = split(far);
-            running.lines(input, output).await.unwrap();
-        });
-        let (input, output) = split(near);
+        let (input, output) = split(served(running));
         let client = Client::builder(&mcp_revisions::program!()).lines(input, output);
         let mut stream = client.listen(filter()).await.unwrap();
         // In a session it is subscribed to once the call before has been answered.
@@ -149,12 +145,7 @@ async fn a_server_that_has_no_changes_refuses_to_be_listened_to() {
         let server = Server::new(&info).with_revisions(RevisionSet::from_iter([revision]));
         let router = Router::new().tool("sky", "", || async { "clear" });
         let running = router.build_with(server).unwrap();
-        let (near, far) = duplex(1 << 16);
-        crate::support::spawn(async move {
-            let (input, output) = split(far);
-            running.lines(input, output).await.unwrap();
-        });
-        let (input, output) = split(near);
+        let (input, output) = split(served(running));
         let client = Client::builder(&mcp_revisions::program!()).lines(input, output);
         let refused = client.listen(filter()).await;
         match revision.lifecycle() {

@@ -9,10 +9,11 @@ use mcp_revisions::mcp_wire::service::Caller;
 use mcp_revisions::service::{Client, Error, McpServer, RequestContext, Router};
 use mcp_revisions::{Latest, Lifecycle, Limits, Revision, UnknownFields};
 use serde_json::{Value, json};
-use tokio::io::{DuplexStream, duplex, split};
+use tokio::io::split;
 use tokio::sync::mpsc;
 
 use crate::service::peer::{Peer, revisions};
+use crate::support::served;
 
 #[derive(serde::Serialize, schemars::JsonSchema)]
 struct Weather {
@@ -26,16 +27,6 @@ async fn weather() -> mcp_revisions::service::Json<Weather> {
 fn router() -> McpServer<Latest> {
     let router = Router::new().tool("weather", "Measures.", weather);
     router.build("example", "1").unwrap()
-}
-
-/// Serves one end of a pipe; the other is the client's.
-fn served(running: McpServer<Latest>) -> DuplexStream {
-    let (near, far) = duplex(1 << 20);
-    crate::support::spawn(async move {
-        let (input, output) = split(far);
-        running.lines(input, output).await.unwrap();
-    });
-    near
 }
 
 fn info() -> mcp::Implementation {
@@ -54,7 +45,7 @@ async fn a_server_tells_what_its_clients_lose() {
             .push((lost.method.to_owned(), request, what.collect::<Vec<_>>()));
     });
     let mut peer = Peer::connect(Revision::V2024_11_05, served(running)).await;
-    peer.call("tools/list", json!({})).await.unwrap();
+    peer.result("tools/list", json!({})).await;
     let lost = lost.lock().unwrap();
     let (method, request, what) = &lost[0];
     assert_eq!(
@@ -75,7 +66,7 @@ async fn fields_that_an_older_client_does_not_know_are_dropped_or_preserved() {
     ] {
         let running = router().with_unknown_fields(policy);
         let mut peer = Peer::connect(Revision::V2024_11_05, served(running)).await;
-        let listed = peer.call("tools/list", json!({})).await.unwrap();
+        let listed = peer.result("tools/list", json!({})).await;
         let schema = &listed["tools"][0]["outputSchema"];
         assert_eq!(schema.is_object(), is_there, "{policy:?}: {listed}");
     }

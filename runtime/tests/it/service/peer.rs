@@ -100,6 +100,11 @@ impl Peer {
         }
     }
 
+    /// Calls a method that has a result.
+    pub(crate) async fn result(&mut self, method: &str, params: Value) -> Value {
+        self.call(method, params).await.unwrap()
+    }
+
     /// Sends a request, and does not wait for its answer.
     pub(crate) async fn begins(&mut self, method: &str, mut params: Value) -> i64 {
         self.last_id += 1;

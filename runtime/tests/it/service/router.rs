@@ -9,9 +9,9 @@ use mcp_revisions::service::{Client, Error, Json, RequestContext, Router};
 use mcp_revisions::{Latest, Lifecycle, Revision, latest as mcp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tokio::io::duplex;
 
 use crate::service::peer::{Peer, revisions};
+use crate::support::served;
 
 #[derive(Deserialize, schemars::JsonSchema)]
 struct Add {
@@ -114,13 +114,8 @@ async fn peer(revision: Revision) -> Peer {
 }
 
 async fn peer_of(revision: Revision, router: Router) -> Peer {
-    let (near, far) = duplex(1 << 16);
     let running = router.build("example", "1.0.0").unwrap();
-    crate::support::spawn(async move {
-        let (input, output) = tokio::io::split(far);
-        running.lines(input, output).await.unwrap();
-    });
-    Peer::connect(revision, near).await
+    Peer::connect(revision, served(running)).await
 }
 
 #[tokio::test]
@@ -134,7 +129,7 @@ async fn an_extension_is_declared_beside_what_the_router_serves() {
             .with_extension("com.example/echo", JsonObject::new());
         let mut peer = peer_of(revision, router).await;
         let declared = match revision.lifecycle() {
-            Lifecycle::PerRequest => peer.call("server/discover", json!({})).await.unwrap(),
+            Lifecycle::PerRequest => peer.result("server/discover", json!({})).await,
             Lifecycle::Handshake => peer.opened,
         };
         let declared = &declared["capabilities"];
@@ -156,7 +151,7 @@ async fn an_extension_is_declared_beside_what_the_router_serves() {
 async fn tools_answer_peers_of_every_revision() {
     for revision in revisions() {
         let mut peer = peer(revision).await;
-        let list = peer.call("tools/list", json!({})).await.unwrap();
+        let list = peer.result("tools/list", json!({})).await;
         let names: Vec<_> = list["tools"]
             .as_array()
             .unwrap()
@@ -169,36 +164,29 @@ async fn tools_answer_peers_of_every_revision() {
             "{revision}"
         );
         let sum = peer
-            .call(
+            .result(
                 "tools/call",
                 json!({"name": "add", "arguments": {"a": 1, "b": 2.5}}),
             )
-            .await
-            .unwrap();
+            .await;
         assert_eq!(
             sum["content"],
             json!([{"type": "text", "text": "3.5"}]),
             "{revision}"
         );
-        let weather = peer
-            .call("tools/call", json!({"name": "weather"}))
-            .await
-            .unwrap();
+        let weather = peer.result("tools/call", json!({"name": "weather"})).await;
         assert_eq!(
             weather["content"][0]["text"], r#"{"degrees":21.5,"sky":"clear"}"#,
             "{revision}"
         );
-        let failed = peer
-            .call("tools/call", json!({"name": "fail"}))
-            .await
-            .unwrap();
+        let failed = peer.result("tools/call", json!({"name": "fail"})).await;
         assert_eq!(
             (&failed["isError"], &failed["content"][0]["text"]),
             (&json!(true), &json!("no such city"))
         );
         // Arguments are the model's to mend.
         let params = json!({"name": "add", "arguments": {"a": 1}});
-        let unread = peer.call("tools/call", params).await.unwrap();
+        let unread = peer.result("tools/call", params).await;
         assert_eq!(unread["isError"], true, "{revision}: {unread}");
         let why = unread["content"][0]["text"].as_str().unwrap();
         assert!(why.contains("missing field `b`"), "{revision}: {why}");
@@ -260,7 +248,7 @@ async fn what_is_said_on_the_way_comes_before_the_answer() {
     for revision in revisions() {
         let mut peer = peer(revision).await;
         let params = json!({"name": "count", "_meta": {"progressToken": "t"}});
-        let done = peer.call("tools/call", params).await.unwrap();
+        let done = peer.result("tools/call", params).await;
         assert_eq!(done["content"][0]["text"], "done");
         let told: Vec<_> = peer
             .told
@@ -294,10 +282,7 @@ async fn a_person_is_asked_in_one_line() {
         let content = json!({"name": "Ada", "colour": "blue"});
         peer.answers
             .push(json!({"action": "accept", "content": content}));
-        let result = peer
-            .call("tools/call", json!({"name": "who"}))
-            .await
-            .unwrap();
+        let result = peer.result("tools/call", json!({"name": "who"})).await;
         assert_eq!(result["content"][0]["text"], "Ada None blue", "{revision}");
         let question = &peer.asked[0]["params"];
         assert_eq!(question["message"], "Who are you?");
@@ -309,10 +294,7 @@ async fn a_person_is_asked_in_one_line() {
         assert_eq!(question["requestedSchema"], form, "{revision}");
 
         peer.answers.push(json!({"action": "decline"}));
-        let result = peer
-            .call("tools/call", json!({"name": "who"}))
-            .await
-            .unwrap();
+        let result = peer.result("tools/call", json!({"name": "who"})).await;
         assert_eq!(result["isError"], true, "{revision}");
         assert_eq!(result["content"][0]["text"], "the user declined to answer");
     }
@@ -345,7 +327,7 @@ async fn choices_of_which_some_have_a_line_are_all_in_the_form() {
     .await;
     peer.answers = vec![json!({"action": "accept", "content": {"size": "large"}})];
     let params = json!({"name": "order"});
-    let result = peer.call("tools/call", params).await.unwrap();
+    let result = peer.result("tools/call", params).await;
     assert_eq!(result["content"][0]["text"], "Some(Large)", "{result}");
     let form = &peer.asked[0]["params"]["requestedSchema"];
     let mut choices = form["properties"]["size"]["oneOf"]
@@ -367,17 +349,15 @@ async fn resources_are_read_at_their_uri_and_by_template() {
         let mut peer = peer(revision).await;
         let read = |uri: &str| json!({"uri": uri});
         let greeting = peer
-            .call("resources/read", read("example://greeting"))
-            .await
-            .unwrap();
+            .result("resources/read", read("example://greeting"))
+            .await;
         assert_eq!(
             greeting["contents"],
             json!([{"uri": "example://greeting", "text": "Hello."}])
         );
         let user = peer
-            .call("resources/read", read("users://a%20b/profile"))
-            .await
-            .unwrap();
+            .result("resources/read", read("users://a%20b/profile"))
+            .await;
         assert_eq!(user["contents"][0]["text"], "user a b");
         let code = match revision.lifecycle() {
             Lifecycle::Handshake => -32002,
@@ -387,10 +367,7 @@ async fn resources_are_read_at_their_uri_and_by_template() {
             let error = peer.call("resources/read", read(uri)).await.unwrap_err();
             assert_eq!(error["code"], code, "{revision} {uri}");
         }
-        let templates = peer
-            .call("resources/templates/list", json!({}))
-            .await
-            .unwrap();
+        let templates = peer.result("resources/templates/list", json!({})).await;
         assert_eq!(
             templates["resourceTemplates"][0]["uriTemplate"],
             "users://{id}/profile"
@@ -436,22 +413,21 @@ async fn what_stands_for_a_variable_leads_out_of_no_folder() {
 async fn prompts_are_filled_in_and_completed() {
     for revision in revisions() {
         let mut peer = peer(revision).await;
-        let list = peer.call("prompts/list", json!({})).await.unwrap();
+        let list = peer.result("prompts/list", json!({})).await;
         let arguments = json!([
             {"name": "name", "description": "Who is greeted.", "required": true},
             {"name": "tone", "required": false},
         ]);
         assert_eq!(list["prompts"][0]["arguments"], arguments, "{revision}");
         let filled = peer
-            .call(
+            .result(
                 "prompts/get",
                 json!({"name": "greet", "arguments": {"name": "Ada"}}),
             )
-            .await
-            .unwrap();
+            .await;
         assert_eq!(filled["messages"][0]["content"]["text"], "Greet Ada .");
         let completed = json!({"ref": {"type": "ref/prompt", "name": "greet"}, "argument": {"name": "name", "value": "A"}});
-        let completed = peer.call("completion/complete", completed).await.unwrap();
+        let completed = peer.result("completion/complete", completed).await;
         assert_eq!(completed["completion"]["values"], json!(["Ada", "Alan"]));
         let of = |name: &str, argument: &str| json!({"ref": {"type": "ref/prompt", "name": name}, "argument": {"name": argument, "value": "A"}});
         let none = peer.call("completion/complete", of("greet", "tone")).await;
@@ -540,13 +516,10 @@ async fn a_tool_answers_with_an_image_and_is_described_after_it_was_added() {
         .tool("pixel", "Draws.", pixel)
         .described(|tool| tool.with_title("Painter"));
     let mut peer = peer_of(Revision::LATEST, router).await;
-    let listed = peer.call("tools/list", json!({})).await.unwrap();
+    let listed = peer.result("tools/list", json!({})).await;
     assert_eq!(listed["tools"][0]["title"], "Painter");
     assert_eq!(listed["tools"][0]["description"], "Draws.");
-    let result = peer
-        .call("tools/call", json!({"name": "pixel"}))
-        .await
-        .unwrap();
+    let result = peer.result("tools/call", json!({"name": "pixel"})).await;
     assert_eq!(result["content"][0]["type"], "image", "{result}");
 }
 
@@ -567,7 +540,7 @@ async fn a_description_belongs_to_the_registration_that_it_follows() {
         ("resources/templates/list", "resourceTemplates", "B"),
         ("prompts/list", "prompts", "C"),
     ] {
-        let listed = peer.call(method, json!({})).await.unwrap();
+        let listed = peer.result(method, json!({})).await;
         assert_eq!(listed[list][0]["title"], title, "{listed}");
     }
     let refused = Router::new()
@@ -707,7 +680,7 @@ async fn a_handler_reads_the_meta_of_its_call() {
     for revision in revisions() {
         let mut peer = peer_of(revision, Router::new().tool("trace", "", trace)).await;
         let params = json!({"name": "trace", "_meta": {"traceparent": "00-1-2-01"}});
-        let result = peer.call("tools/call", params).await.unwrap();
+        let result = peer.result("tools/call", params).await;
         assert_eq!(result["content"][0]["text"], "\"00-1-2-01\"", "{revision}");
     }
 }
@@ -740,17 +713,12 @@ async fn a_function_may_ask_by_a_result_of_its_own() {
         if !methods.any(|method| method.name == "elicitation/create") {
             continue;
         }
-        let (near, far) = duplex(1 << 16);
         let running = Router::new().tool("named", "Asks.", named);
         let running = running.build("example", "1").unwrap();
-        crate::support::spawn(async move {
-            let (input, output) = tokio::io::split(far);
-            running.lines(input, output).await.unwrap();
-        });
-        let mut peer = Peer::connect(revision, near).await;
+        let mut peer = Peer::connect(revision, served(running)).await;
         let call = json!({"name": "named"});
         peer.answers = vec![json!({"action": "accept", "content": {"name": "Ada"}})];
-        let result = peer.call("tools/call", call.clone()).await.unwrap();
+        let result = peer.result("tools/call", call.clone()).await;
         let text = result["content"][0]["text"].as_str().unwrap();
         assert!(
             text.contains("Ada") && text.contains("asked"),
@@ -763,7 +731,7 @@ async fn a_function_may_ask_by_a_result_of_its_own() {
         let mut other = call.clone();
         other["inputResponses"] = json!({"whom": {"action": "accept"}});
         peer.answers = vec![json!({"action": "cancel"})];
-        let result = peer.call("tools/call", other).await.unwrap();
+        let result = peer.result("tools/call", other).await;
         assert_eq!(peer.asked.len(), 2, "{result}");
         let mut broken = call;
         broken["inputResponses"] = json!({"who": {"action": "perhaps"}});
@@ -799,12 +767,12 @@ async fn texts_of_a_uri_and_of_a_prompt_are_read_as_what_the_handler_takes() {
             .prompt("page", "Shows a page.", page);
         let mut peer = peer_of(revision, router).await;
         let uri = json!({"uri": "pages://7/true/-0.5/red/12"});
-        let read = peer.call("resources/read", uri).await.unwrap();
+        let read = peer.result("resources/read", uri).await;
         let text = &read["contents"][0]["text"];
         assert_eq!(text, "7 true Some(-0.5) red 12", "{revision}");
         let arguments = json!({"number": "7", "open": "false", "colour": "blue", "name": "12"});
         let params = json!({"name": "page", "arguments": arguments});
-        let filled = peer.call("prompts/get", params).await.unwrap();
+        let filled = peer.result("prompts/get", params).await;
         let text = &filled["messages"][0]["content"]["text"];
         assert_eq!(text, "7 false None blue 12", "{revision}");
 
@@ -896,7 +864,7 @@ async fn a_handler_that_asks_after_its_answer_is_told_that_the_call_is_over() {
         let router = Router::new().tool("leaves", "Answers at once.", leaves);
         let mut peer = peer_of(revision, router).await;
         let params = json!({"name": "leaves"});
-        peer.call("tools/call", params).await.unwrap();
+        peer.result("tools/call", params).await;
         let late = asked.recv().await.unwrap();
         let why = late.elicit::<Greet>("Who is there?").await.err().unwrap();
         assert!(why.to_string().contains("the call is over"), "{why}");

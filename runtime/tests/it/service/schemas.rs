@@ -6,9 +6,9 @@ use mcp_revisions::Revision;
 use mcp_revisions::service::{Json, Router};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tokio::io::{duplex, split};
 
 use crate::service::peer::Peer;
+use crate::support::served;
 
 #[derive(Deserialize, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -40,17 +40,12 @@ async fn order(order: Order) -> Json<Order> {
 
 #[tokio::test]
 async fn what_a_schema_allows_is_what_its_type_reads() {
-    let (near, far) = duplex(1 << 16);
     let running = Router::new()
         .tool("order", "Orders.", order)
         .build("x", "1")
         .unwrap();
-    crate::support::spawn(async move {
-        let (input, output) = split(far);
-        running.lines(input, output).await.unwrap();
-    });
-    let mut peer = Peer::connect(Revision::LATEST, near).await;
-    let tools = peer.call("tools/list", json!({})).await.unwrap();
+    let mut peer = Peer::connect(Revision::LATEST, served(running)).await;
+    let tools = peer.result("tools/list", json!({})).await;
     let tool = &tools["tools"][0];
     let input = jsonschema::validator_for(&tool["inputSchema"]).unwrap();
     let output = jsonschema::validator_for(&tool["outputSchema"]).unwrap();
@@ -78,9 +73,8 @@ async fn what_a_schema_allows_is_what_its_type_reads() {
     let mut read = 0;
     for case in cases {
         let answer = peer
-            .call("tools/call", json!({"name": "order", "arguments": case}))
-            .await
-            .unwrap();
+            .result("tools/call", json!({"name": "order", "arguments": case}))
+            .await;
         let is_read = answer["isError"] != true;
         assert_eq!(input.is_valid(&case), is_read, "{case}: {answer:?}");
         if is_read {

@@ -9,12 +9,12 @@ use mcp_revisions::{
     core::{V2025_06_18, v2025_06_18 as mcp},
 };
 use serde_json::json;
-use tokio::io::duplex;
 use tokio::sync::mpsc;
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 
 use crate::service::peer::{Peer, revisions};
 use crate::service::trace::Fields;
+use crate::support::served;
 
 struct Adder;
 
@@ -87,17 +87,9 @@ fn info() -> mcp::Implementation {
 #[tokio::test]
 async fn handlers_of_one_revision_serve_every_peer() {
     for revision in revisions() {
-        let (near, far) = duplex(1 << 16);
         let running = Server::<V2025_06_18>::new(&info()).build(Adder).unwrap();
-        crate::support::spawn(async move {
-            let (input, output) = tokio::io::split(far);
-            running.lines(input, output).await.unwrap();
-        });
-        let mut peer = Peer::connect(revision, near).await;
-        let result = peer
-            .call("tools/call", json!({"name": "add"}))
-            .await
-            .unwrap();
+        let mut peer = Peer::connect(revision, served(running)).await;
+        let result = peer.result("tools/call", json!({"name": "add"})).await;
         assert_eq!(result["content"][0]["text"], format!("add for {revision}"));
         let error = peer.call("prompts/list", json!({})).await.unwrap_err();
         assert_eq!(error["code"], -32601, "{revision}");
@@ -124,7 +116,6 @@ async fn whoever_says_more_than_is_taken_note_of_is_not_heard_and_an_operator_is
     let dropped = DroppedMethods::default();
     let subscriber = tracing_subscriber::registry().with(dropped.clone());
     let _guard = tracing::subscriber::set_default(subscriber);
-    let (near, far) = duplex(1 << 16);
     let slow = Slow::default();
     let limits = Limits {
         max_pending_bytes: 10 << 10,
@@ -132,16 +123,12 @@ async fn whoever_says_more_than_is_taken_note_of_is_not_heard_and_an_operator_is
     };
     let server = Server::<V2025_06_18>::new(&info());
     let running = server.build(slow.clone()).unwrap().with_limits(limits);
-    crate::support::spawn(async move {
-        let (input, output) = tokio::io::split(far);
-        running.lines(input, output).await.unwrap();
-    });
-    let mut peer = Peer::connect(Revision::V2025_06_18, near).await;
+    let mut peer = Peer::connect(Revision::V2025_06_18, served(running)).await;
     for _ in 0..100 {
         peer.says("notifications/roots/list_changed").await;
     }
     // Calls are answered all the while.
-    peer.call("tools/list", json!({})).await.unwrap();
+    peer.result("tools/list", json!({})).await;
     // Each takes up a little more than a kibibyte.
     assert_eq!(slow.0.load(Ordering::Relaxed), 9);
     let dropped = dropped.0.lock().unwrap();
@@ -153,30 +140,20 @@ async fn whoever_says_more_than_is_taken_note_of_is_not_heard_and_an_operator_is
 
 #[tokio::test]
 async fn a_notification_becomes_no_task() {
-    let (near, far) = duplex(1 << 16);
     let (tell, mut told) = mpsc::unbounded_channel();
     let server = Server::<V2025_06_18>::new(&info());
     let running = server.build(Eager(tell)).unwrap();
-    crate::support::spawn(async move {
-        let (input, output) = tokio::io::split(far);
-        running.lines(input, output).await.unwrap();
-    });
-    let mut peer = Peer::connect(Revision::V2025_06_18, near).await;
+    let mut peer = Peer::connect(Revision::V2025_06_18, served(running)).await;
     peer.says("notifications/roots/list_changed").await;
     assert_eq!(told.recv().await, Some(Ok(false)));
 }
 
 #[tokio::test]
 async fn capabilities_are_what_is_implemented() {
-    let (near, far) = duplex(1 << 16);
     let running = Server::<V2025_06_18>::new(&info()).build(Watched).unwrap();
-    crate::support::spawn(async move {
-        let (input, output) = tokio::io::split(far);
-        running.lines(input, output).await.unwrap();
-    });
     let latest = Revision::LATEST;
-    let mut peer = Peer::connect(latest, near).await;
-    let found = peer.call("server/discover", json!({})).await.unwrap();
+    let mut peer = Peer::connect(latest, served(running)).await;
+    let found = peer.result("server/discover", json!({})).await;
     assert_eq!(
         found["capabilities"],
         json!({"logging": {}, "resources": {"subscribe": true}})
@@ -207,17 +184,12 @@ impl mcp_revisions::latest::ServerHandlers<RequestContext<mcp_revisions::Latest>
 #[tokio::test]
 async fn a_server_that_listens_to_subscriptions_declares_the_changes_that_it_delivers() {
     for revision in revisions() {
-        let (near, far) = duplex(1 << 16);
         let running = Server::<mcp_revisions::Latest>::new(&info());
         let running = running.build(Listened).unwrap();
-        crate::support::spawn(async move {
-            let (input, output) = tokio::io::split(far);
-            running.lines(input, output).await.unwrap();
-        });
-        let mut peer = Peer::connect(revision, near).await;
+        let mut peer = Peer::connect(revision, served(running)).await;
         let found = match revision.lifecycle() {
             Lifecycle::Handshake => peer.opened.clone(),
-            Lifecycle::PerRequest => peer.call("server/discover", json!({})).await.unwrap(),
+            Lifecycle::PerRequest => peer.result("server/discover", json!({})).await,
         };
         assert_eq!(
             found["capabilities"],
@@ -286,12 +258,7 @@ async fn a_mistake_of_a_client_of_the_handlers_revision_costs_one_part_as_of_any
             let _ = tell.send(format!("{} {all}", lost.method));
         })
         .on_mistake(move |mistake| drop(tells.send(mistake.to_string())));
-    let (near, far) = duplex(1 << 16);
-    crate::support::spawn(async move {
-        let (input, output) = tokio::io::split(far);
-        running.lines(input, output).await.unwrap();
-    });
-    let mut peer = Peer::connect(Revision::V2025_06_18, near).await;
+    let mut peer = Peer::connect(Revision::V2025_06_18, served(running)).await;
     for (params, text, pointer) in [
         (
             json!({"name": "x", "_meta": []}),
@@ -305,7 +272,7 @@ async fn a_mistake_of_a_client_of_the_handlers_revision_costs_one_part_as_of_any
         ),
         (json!({"name": "x", "arguments": null}), "None false", ""),
     ] {
-        let result = peer.call("tools/call", params.clone()).await.unwrap();
+        let result = peer.result("tools/call", params.clone()).await;
         assert_eq!(result["content"][0]["text"], text, "{params}");
         if !pointer.is_empty() {
             let line = told.recv().await.unwrap();

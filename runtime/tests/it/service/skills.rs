@@ -13,9 +13,10 @@ use mcp_revisions::service::client::skills::SkillError;
 use mcp_revisions::service::{Client, Error, McpServer, Router};
 use mcp_revisions::{Latest, RevisionSet};
 use serde_json::{Value, json};
-use tokio::io::{duplex, split};
+use tokio::io::split;
 
 use crate::service::peer::revisions;
+use crate::support::served;
 
 /// A folder that is removed at the end of its test.
 struct TestFolder(PathBuf);
@@ -80,12 +81,7 @@ fn folder() -> TestFolder {
 }
 
 fn connect_to(server: McpServer<Latest>, revision: Revision) -> Client {
-    let (near, far) = duplex(1 << 16);
-    crate::support::spawn(async move {
-        let (input, output) = split(far);
-        server.lines(input, output).await.unwrap();
-    });
-    let (input, output) = split(near);
+    let (input, output) = split(served(server));
     let client = Client::builder(&mcp_revisions::program!()).with_custom_methods();
     let client = client.with_revisions(RevisionSet::from_iter([revision]));
     client.lines(input, output)

@@ -7,9 +7,9 @@ use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::service::{Error, RequestContext, Router};
 use mcp_revisions::{Latest, Lifecycle, Revision};
 use serde_json::json;
-use tokio::io::duplex;
 
 use crate::service::peer::{Peer, revisions};
+use crate::support::{says, served};
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Name {
@@ -45,13 +45,8 @@ async fn a_call_starts_over_with_each_answer_and_is_not_kept_meanwhile() {
             continue;
         }
         let (router, begun) = router();
-        let (near, far) = duplex(1 << 16);
         let running = router.build("example", "1").unwrap();
-        crate::support::spawn(async move {
-            let (input, output) = tokio::io::split(far);
-            running.lines(input, output).await.unwrap();
-        });
-        let mut peer = Peer::connect(revision, near).await;
+        let mut peer = Peer::connect(revision, served(running)).await;
         let accept = |content| json!({"action": "accept", "content": content});
         peer.answers = vec![accept(json!({"name": "Ada"})), accept(json!({"age": 36}))];
         let result = peer.call("tools/call", json!({"name": "both"})).await;
@@ -70,7 +65,7 @@ async fn a_call_starts_over_with_each_answer_and_is_not_kept_meanwhile() {
             let refused = peer.call("tools/call", made_up).await.unwrap_err();
             assert_eq!(refused["code"], -32602, "{refused}");
             let params = json!({"name": "both", "inputResponses": forged});
-            let result = peer.call("tools/call", params).await.unwrap();
+            let result = peer.result("tools/call", params).await;
             assert_eq!(result["content"][0]["text"], "the user declined to answer");
             assert_eq!(peer.asked[2]["params"]["message"], "Who are you?");
         }
@@ -107,19 +102,11 @@ async fn a_question_is_asked_whatever_the_handler_makes_of_its_error() {
         Router::new()
             .tool("handing-on", "", handing_on)
             .tool("swallowing", "", swallowing);
-    let (near, far) = duplex(1 << 16);
     let running = router.build("example", "1").unwrap();
-    crate::support::spawn(async move {
-        let (input, output) = tokio::io::split(far);
-        running.lines(input, output).await.unwrap();
-    });
-    let mut peer = Peer::connect(Revision::LATEST, near).await;
+    let mut peer = Peer::connect(Revision::LATEST, served(running)).await;
     for name in ["handing-on", "swallowing"] {
         peer.answers = vec![json!({"action": "accept", "content": {"name": "Ada"}})];
-        let result = peer
-            .call("tools/call", json!({"name": name}))
-            .await
-            .unwrap();
+        let result = peer.result("tools/call", json!({"name": name})).await;
         assert_eq!(result["content"][0]["text"], "Ada", "{name}: {result}");
     }
 }
@@ -128,12 +115,7 @@ async fn a_question_is_asked_whatever_the_handler_makes_of_its_error() {
 async fn replica(keys: &[u8]) -> Peer {
     let running = router().0.build("example", "1").unwrap();
     let running = (keys.iter()).fold(running, |it, key| it.with_request_state_key([*key; 32]));
-    let (near, far) = duplex(1 << 16);
-    crate::support::spawn(async move {
-        let (input, output) = tokio::io::split(far);
-        running.lines(input, output).await.unwrap();
-    });
-    Peer::connect(Revision::LATEST, near).await
+    Peer::connect(Revision::LATEST, served(running)).await
 }
 
 #[tokio::test]
@@ -166,12 +148,7 @@ async fn what_one_replica_asks_is_answered_at_another_with_its_key_and_refused_a
 async fn a_state_that_is_good_for_one_retry_is_refused_the_second_time() {
     let (router, begun) = router();
     let running = router.build("example", "1").unwrap().with_one_time_state();
-    let (near, far) = duplex(1 << 16);
-    crate::support::spawn(async move {
-        let (input, output) = tokio::io::split(far);
-        running.lines(input, output).await.unwrap();
-    });
-    let mut peer = Peer::connect(Revision::LATEST, near).await;
+    let mut peer = Peer::connect(Revision::LATEST, served(running)).await;
     let ada = json!({"action": "accept", "content": {"name": "Ada"}});
     // Two calls that ask the same at one time have a state each.
     let mut retries = Vec::new();
@@ -191,13 +168,7 @@ async fn a_state_that_is_good_for_one_retry_is_refused_the_second_time() {
     for retry in retries {
         let error = peer.once("tools/call", retry).await.unwrap_err();
         assert_eq!(error["code"], -32602);
-        assert!(
-            error["message"]
-                .as_str()
-                .unwrap()
-                .contains("good for one retry"),
-            "{error}"
-        );
+        says(&error["message"], "good for one retry");
     }
     assert_eq!(
         begun.load(Ordering::SeqCst),
@@ -215,12 +186,7 @@ async fn a_custom_method_has_no_result_with_a_question_and_asks_by_a_request() {
                 let Name { name } = cx.stateless().elicit("Who are you?").await?;
                 Ok(Json::from(json!({"name": name})))
             });
-        let (near, far) = duplex(1 << 16);
-        crate::support::spawn(async move {
-            let (input, output) = tokio::io::split(far);
-            running.lines(input, output).await.unwrap();
-        });
-        let mut peer = Peer::connect(revision, near).await;
+        let mut peer = Peer::connect(revision, served(running)).await;
         peer.answers = vec![json!({"action": "accept", "content": {"name": "Ada"}})];
         let greeted = peer.call("acme/greet", json!({})).await;
         let mut methods = revision.methods().iter();

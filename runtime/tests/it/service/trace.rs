@@ -12,7 +12,7 @@ use mcp_revisions::service::trace::{ToClient, on_span};
 use mcp_revisions::service::{Client, McpServer, RequestContext, Router, Server};
 use mcp_revisions::{Latest, Revision};
 use serde_json::json;
-use tokio::io::{duplex, split};
+use tokio::io::split;
 use tracing::Instrument;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id};
@@ -21,6 +21,7 @@ use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use crate::http::replicas::{in_session, request};
 use crate::http::{Post, message, open};
 use crate::service::peer::{Peer, revisions};
+use crate::support::served;
 
 #[tokio::test]
 async fn events_in_the_span_of_a_call_go_to_its_client() {
@@ -38,12 +39,7 @@ async fn events_in_the_span_of_a_call_go_to_its_client() {
             .with_revisions([revision].into_iter().collect());
         let router = Router::new().tool("measure", "Measures.", measure);
         let running = router.build_with(server).unwrap();
-        let (near, far) = duplex(1 << 16);
-        crate::support::spawn(async move {
-            let (input, output) = split(far);
-            running.lines(input, output).await.unwrap();
-        });
-        let (input, output) = split(near);
+        let (input, output) = split(served(running));
         let info = mcp::Implementation::new("client", Version("1"));
         let client = Client::builder(&info).lines(input, output);
         let heard = Arc::new(Mutex::new(Vec::new()));
@@ -124,16 +120,11 @@ async fn logs_of_a_call(change: impl Fn(McpServer<Latest>) -> McpServer<Latest>)
         let _ = lose.send(lost.method.to_owned());
     });
     let running = change(running);
-    let (near, far) = duplex(1 << 16);
-    crate::support::spawn(async move {
-        let (input, output) = split(far);
-        running.lines(input, output).await.unwrap();
-    });
-    let mut peer = Peer::connect(Revision::V2024_11_05, near).await;
+    let mut peer = Peer::connect(Revision::V2024_11_05, served(running)).await;
     let params = json!({"name": "measure", "_meta": {"progressToken": 1}});
-    peer.call("tools/call", params).await.unwrap();
+    peer.result("tools/call", params).await;
     assert_eq!(losses.recv().await.unwrap(), "notifications/progress");
-    peer.call("tools/list", json!({})).await.unwrap();
+    peer.result("tools/list", json!({})).await;
     let logs = (peer.told.iter()).filter(|it| it["method"] == "notifications/message");
     let mut logs: Vec<_> = logs
         .map(|it| it["params"]["data"].as_str().unwrap().to_owned())

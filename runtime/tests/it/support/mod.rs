@@ -4,13 +4,15 @@
 
 use std::time::Duration;
 
+use mcp_revisions::core::Spoken;
 use mcp_revisions::latest::{self as mcp, ClientHandlers};
 use mcp_revisions::mcp_wire::Json;
 use mcp_revisions::sansio::server::{Event, IncomingRequest, Profile};
-use mcp_revisions::service::Error;
 use mcp_revisions::service::client::ClientContext;
+use mcp_revisions::service::{Error, McpServer};
 use mcp_revisions::{Latest, Lifecycle, Revision};
 use serde_json::{Value, json};
+use tokio::io::{DuplexStream, duplex, split};
 
 pub(crate) mod handlers;
 pub(crate) mod steps;
@@ -22,6 +24,23 @@ pub(crate) fn spawn<T: Send + 'static>(
     work: impl Future<Output = T> + Send + 'static,
 ) -> tokio::task::JoinHandle<T> {
     tokio::spawn(mcp_revisions::service::boxed(work))
+}
+
+/// Serves one end of a pipe; the other is the client's.
+pub(crate) fn served<App: Spoken + 'static>(running: McpServer<App>) -> DuplexStream {
+    let (near, far) = duplex(1 << 16);
+    spawn(async move {
+        let (input, output) = split(far);
+        running.lines(input, output).await.unwrap();
+    });
+    near
+}
+
+/// Checks that a text has this part.
+#[track_caller]
+pub(crate) fn says(value: &Value, part: &str) {
+    let text = value.as_str().unwrap_or_default();
+    assert!(text.contains(part), "{part} is not in {value}");
 }
 
 /// The time does not matter here.

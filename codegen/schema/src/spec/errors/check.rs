@@ -19,7 +19,7 @@ pub(super) trait CheckedRow {
     /// Returns the page that states it.
     fn page(&mut self) -> &mut String;
     /// Returns the facts that are checked of every kind of row.
-    fn said(&self) -> RowFacts<'_>;
+    fn row_facts(&self) -> RowFacts<'_>;
 
     fn holds(&self, revision: &str) -> bool {
         self.revisions().iter().any(|id| id == revision)
@@ -67,10 +67,10 @@ fn each<T: CheckedRow>(
         let (since, until, revisions) = row.range();
         match faults.spec.rules.order.range(since, until) {
             Ok(range) => *revisions = range,
-            Err(problem) => faults.fail(offset, &row.said().label, problem),
+            Err(problem) => faults.fail(offset, &row.row_facts().label, problem),
         }
         carries(faults, offset, row);
-        let said = row.said();
+        let said = row.row_facts();
         let empty = said.texts.iter().any(|text| text.trim().is_empty());
         for (is_wrong, problem) in said.faults.into_iter().chain([(empty, "a text is empty")]) {
             if is_wrong {
@@ -100,7 +100,7 @@ fn replacements(faults: &mut Faults<'_>, rows: &[Spanned<ErrorCode>]) {
         let problem = format!(
             "`replaced-by` is for a code that is not sent, and names one that is; {replacement} is none of these revisions'"
         );
-        let label = row.said().label;
+        let label = row.row_facts().label;
         match row.revisions.iter().find(|id| !sent(id)) {
             Some(id) => faults.fail_of(id, offset, &label, problem),
             None if row.send => faults.fail(offset, &label, problem),
@@ -120,7 +120,7 @@ fn methods(faults: &mut Faults<'_>, rows: &[Spanned<ProtocolRule>]) {
                 .filter(|it| it.status != RevisionStage::Draft && row.holds(&it.id));
             if let Some(Revision { id, .. }) = revisions.find(lacks) {
                 let problem = format!("revision `{id}` has no method `{method}`");
-                faults.fail_of(id, offset, &row.said().label, problem);
+                faults.fail_of(id, offset, &row.row_facts().label, problem);
             }
         }
     }
@@ -128,7 +128,7 @@ fn methods(faults: &mut Faults<'_>, rows: &[Spanned<ProtocolRule>]) {
 
 /// Each of its revisions has the definition of a code, with the code; a draft that has it no more leaves the list.
 fn carries(faults: &mut Faults<'_>, offset: usize, row: &mut ErrorCode) {
-    let (label, code) = (row.said().label, row.code);
+    let (label, code) = (row.row_facts().label, row.code);
     let Some(definition) = &row.definition else {
         return;
     };

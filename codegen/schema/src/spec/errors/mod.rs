@@ -66,7 +66,7 @@ macro_rules! rows {
                 &mut self.page
             }
 
-            fn said(&self) -> RowFacts<'_> {
+            fn row_facts(&self) -> RowFacts<'_> {
                 let $row = self;
                 let mut texts: Vec<&str> = vec![&self.meaning, &self.page];
                 texts.extend($texts);

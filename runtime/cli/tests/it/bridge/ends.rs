@@ -1,10 +1,9 @@
 //! One side goes, or was never there: the other gets an answer or an end.
 
-use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -13,9 +12,11 @@ use mcp_revisions_core::Revision;
 use mcp_wire::Json;
 use serde_json::{Value, json};
 
-#[cfg(unix)]
+use crate::bridge::http::initialize;
 use crate::bridge::talk::Held;
-use crate::bridge::talk::{PATIENCE, Talk, bridge, bridge_to, peer, value};
+use crate::bridge::talk::{PATIENCE, Talk, bridge, bridge_to, peer};
+#[cfg(unix)]
+use crate::mcp_rev;
 
 /// Each of them waits for seconds, so they wait side by side.
 #[test]
@@ -52,11 +53,7 @@ fn whoever_is_left_gets_an_answer_or_an_end() {
 
 fn a_server_that_dies_leaves_an_answer_and_an_end(client: Revision) {
     let mut talk = Talk::new(client, bridge(&[], Revision::V2025_06_18));
-    let add = talk.tool("add");
-    assert_eq!(
-        value(&talk.answers(&[add])[&add])["content"][0]["text"],
-        "3.5"
-    );
+    talk.adds();
     let (sleep, die) = (talk.tool("sleep"), talk.tool("die"));
     for (token, answer) in talk.answers(&[sleep, die]) {
         assert!(
@@ -75,8 +72,7 @@ fn a_server_that_dies_leaves_an_answer_and_an_end(client: Revision) {
 fn a_signal_ends_the_bridge_with_grace() {
     for signal in ["-TERM", "-INT", "-HUP"] {
         let mut talk = Talk::new(Revision::V2025_11_25, bridge(&[], Revision::V2025_11_25));
-        let add = talk.tool("add");
-        talk.answers(&[add]);
+        talk.adds();
         signalled(&talk.child, signal);
         let (code, said) = talk.waits();
         assert_eq!(code, Some(0), "{signal}: {said}");
@@ -100,10 +96,8 @@ fn ends_unread(hangs_up: bool) {
     let mut child = bridge(&["--log", "off"], Revision::V2025_11_25);
     let output = child.stdout.take().unwrap();
     let mut input = child.stdin.take().unwrap();
-    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
-    let opening = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
     let opened = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-    writeln!(input, "{opening}\n{opened}").unwrap();
+    writeln!(input, "{}\n{opened}", initialize()).unwrap();
     let params = json!({"name": "flood", "_meta": {"progressToken": 2}});
     let flood = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params});
     writeln!(input, "{flood}").unwrap();
@@ -148,18 +142,9 @@ pub(crate) fn signalled(child: &std::process::Child, signal: &str) {
 
 /// A bridge that is sent one request, to what it ends with, once its client has hung up after the answer.
 fn refused(arguments: &[&str]) -> (Value, String) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-        .arg("bridge")
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = mcp_rev("bridge").args(arguments).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
-    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
-    let opening = json!({"jsonrpc": "2.0", "id": 7, "method": "initialize", "params": params});
-    let _ = writeln!(input, "{opening}");
+    let _ = writeln!(input, "{}", initialize());
     let mut answer = String::new();
     let mut answers = BufReader::new(child.stdout.take().unwrap());
     answers.read_line(&mut answer).unwrap();
@@ -175,17 +160,13 @@ fn refused(arguments: &[&str]) -> (Value, String) {
 fn a_client_that_leaves_while_its_server_starts_leaves_nobody() {
     let held = Held::new("starting");
     let server = format!("exec 9> '{}'; exec sleep 1000", held.path);
-    let mut child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-        .args(["bridge", "--", "sh", "-c", &server])
-        .stdin(Stdio::piped())
+    let mut child = mcp_rev("bridge -- sh -c")
+        .arg(&server)
         .stdout(Stdio::null())
-        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
-    let opening = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
     let mut input = child.stdin.take().unwrap();
-    writeln!(input, "{opening}").unwrap();
+    writeln!(input, "{}", initialize()).unwrap();
     drop(input);
     ends_soon(&mut child, "and its client has left");
     held.leaves_nobody(&mut child);
@@ -195,114 +176,71 @@ fn a_client_that_leaves_while_its_server_starts_leaves_nobody() {
 fn what_cannot_be_bridged_is_an_error(arguments: &[&str], why: &str) {
     let (answer, said) = refused(arguments);
     let told = answer["error"]["message"].as_str().unwrap_or_default();
-    assert_eq!(answer["id"], 7, "{arguments:?}: {answer}");
+    assert_eq!(answer["id"], 1, "{arguments:?}: {answer}");
     assert!(told.contains(why), "{arguments:?}: {answer}");
     assert!(said.contains(why), "{arguments:?}: {said}");
 }
 
-/// A URL of a port that no server listens on.
-const URL: &str = "http://127.0.0.1:1/mcp";
-
 #[test]
 fn a_server_that_cannot_be_meant_is_a_matter_of_usage() {
-    for (arguments, why) in [
+    let is_usage = |run: Output, why: &str| {
+        let told = String::from_utf8(run.stderr).unwrap();
+        assert_eq!(run.status.code(), Some(2), "{why}: {told}");
+        assert!(told.contains(why), "{why}: {told}");
+    };
+    for (options, why) in [
+        ("ftp://127.0.0.1/mcp", "expected http://, https:// or unix:"),
+        ("my-server", "expected http://, https:// or unix:"),
+        ("http:///mcp", "no host"),
+        ("", "<URL|COMMAND|--config <FILE>>"),
+        ("--combine -- cat", "--combine is for the servers of a file"),
+        ("--list-timeout 3 -- cat", "--combine"),
         (
-            &["ftp://127.0.0.1/mcp"][..],
-            "expected http://, https:// or unix:",
-        ),
-        (&["my-server"], "expected http://, https:// or unix:"),
-        (&["http:///mcp"], "no host"),
-        (&[], "<URL|COMMAND|--config <FILE>>"),
-        (
-            &["--combine", "--", "cat"],
-            "--combine is for the servers of a file",
-        ),
-        (&["--list-timeout", "3", "--", "cat"], "--combine"),
-        (
-            &["--client-id", "x", "--", "cat"],
+            "--client-id x -- cat",
             "--client-id is for a server at a URL",
         ),
         (
-            &["--no-browser", "--", "cat"],
+            "--no-browser -- cat",
             "--no-browser is for a server at a URL",
         ),
+        ("--auth off -- cat", "--auth is for a server at a URL"),
+        ("--header A:b -- cat", "cannot be used with '[COMMAND]...'"),
+        ("--metrics /m -- cat", "--metrics is for an HTTP listener"),
+        ("--guard-scope x -- cat", "--guard"),
+        ("--tool-for-scope a=b -- cat", "--guard"),
+        ("URL --header-env A=NOT_SET_ANYWHERE", "NOT_SET_ANYWHERE"),
         (
-            &["--auth", "off", "--", "cat"],
-            "--auth is for a server at a URL",
-        ),
-        (
-            &["--header", "A: b", "--", "cat"],
-            "cannot be used with '[COMMAND]...'",
-        ),
-        (
-            &["--metrics", "/m", "--", "cat"],
-            "--metrics is for an HTTP listener",
-        ),
-        (&["--guard-scope", "x", "--", "cat"], "--guard"),
-        (&["--tool-for-scope", "a=b", "--", "cat"], "--guard"),
-        (
-            &[
-                "http://127.0.0.1:1/mcp",
-                "--header-env",
-                "A=NOT_SET_ANYWHERE",
-            ],
-            "NOT_SET_ANYWHERE",
-        ),
-        (&[URL, "--header", "bad"], "expected NAME:VALUE"),
-        (&[URL, "--header", ": x"], "not a valid header name"),
-        (&[URL, "--header", "Bad Name: x"], "not a valid header name"),
-        (&[URL, "--header", "X: a\nb"], "holds a line break"),
-        (
-            &[URL, "--header-env", "Bad Name=PATH"],
-            "not a valid header name",
-        ),
-        (
-            &[URL, "--header", "content-length: 1"],
-            "the transport sets",
-        ),
-        (&[URL, "--header", "Host: x"], "the transport sets"),
-        (
-            &[URL, "--header", "Transfer-Encoding: x"],
-            "the transport sets",
-        ),
-        (
-            &[URL, "--header", "Connection: close"],
-            "the transport sets",
-        ),
-        (
-            &[URL, "--header", "Mcp-Session-Id: x"],
-            "the transport sets",
-        ),
-        (
-            &[URL, "--header", "MCP-Protocol-Version: x"],
-            "the transport sets",
-        ),
-        (
-            &[URL, "--header", "Mcp-Param-Region: x"],
-            "the transport sets",
-        ),
-        (
-            &[URL, "--client-revisions", "2025-06-18,2026-07-28-rc"],
+            "URL --client-revisions 2025-06-18,2026-07-28-rc",
             "2025-11-25, 2026-07-28",
         ),
         (
-            &[URL, "--upstream-revision", "2026-07-28-rc"],
+            "URL --upstream-revision 2026-07-28-rc",
             "2025-11-25, 2026-07-28",
         ),
-        (
-            &[URL, "--upstream-revision", "draft"],
-            "2025-11-25, 2026-07-28",
-        ),
+        ("URL --upstream-revision draft", "2025-11-25, 2026-07-28"),
     ] {
-        let run = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-            .arg("bridge")
-            .args(arguments)
-            .stdin(Stdio::null())
-            .output()
-            .unwrap();
-        let told = String::from_utf8(run.stderr).unwrap();
-        assert_eq!(run.status.code(), Some(2), "{arguments:?}: {told}");
-        assert!(told.contains(why), "{arguments:?}: {told}");
+        let line = format!(
+            "bridge {}",
+            options.replace("URL", "http://127.0.0.1:1/mcp")
+        );
+        is_usage(mcp_rev(&line).output().unwrap(), why);
+    }
+    for (option, header, why) in [
+        ("--header", "bad", "expected NAME:VALUE"),
+        ("--header", ": x", "not a valid header name"),
+        ("--header", "Bad Name: x", "not a valid header name"),
+        ("--header", "X: a\nb", "holds a line break"),
+        ("--header-env", "Bad Name=PATH", "not a valid header name"),
+        ("--header", "content-length: 1", "the transport sets"),
+        ("--header", "Host: x", "the transport sets"),
+        ("--header", "Transfer-Encoding: x", "the transport sets"),
+        ("--header", "Connection: close", "the transport sets"),
+        ("--header", "Mcp-Session-Id: x", "the transport sets"),
+        ("--header", "MCP-Protocol-Version: x", "the transport sets"),
+        ("--header", "Mcp-Param-Region: x", "the transport sets"),
+    ] {
+        let mut bridge = mcp_rev("bridge http://127.0.0.1:1/mcp");
+        is_usage(bridge.args([option, header]).output().unwrap(), why);
     }
 }
 
@@ -363,9 +301,7 @@ fn a_server_is_started_once() {
         let _ = std::fs::remove_file(&file);
         let own = ["--started", file.to_str().unwrap()];
         let mut talk = Talk::new(Revision::V2025_11_25, bridge_to(&[], *server, &own));
-        let add = talk.tool("add");
-        let answers = talk.answers(&[add]);
-        assert_eq!(value(&answers[&add])["content"][0]["text"], "3.5");
+        talk.adds();
         assert_eq!(talk.ends().0, Some(0));
         let started = std::fs::read_to_string(&file).unwrap();
         assert_eq!(started.lines().count(), 1, "{server}");
@@ -405,9 +341,7 @@ fn a_bridge_that_is_hung_up_waits_for_work_alone(
     talk.answers(&[listen, add]);
     if is_at_work {
         let _ = talk.tool("sleep");
-        while let Some(output) = talk.client.poll() {
-            talk.does(output, &mut BTreeMap::new());
-        }
+        talk.sends();
     }
     let (code, said) = talk.ends();
     assert_eq!(code, Some(0), "{client}, {server}: {said}");
@@ -424,9 +358,7 @@ fn an_answer_that_is_too_long_is_an_error() {
         let answers = talk.answers(&[endless]);
         let told = format!("{:?}", answers[&endless]);
         assert!(told.contains("16777216"), "{server}: {told}");
-        let add = talk.tool("add");
-        let answers = talk.answers(&[add]);
-        assert_eq!(value(&answers[&add])["content"][0]["text"], "3.5");
+        talk.adds();
     }
 }
 
@@ -483,9 +415,7 @@ fn a_client_may_hang_up_at_any_point() {
         for _ in 0..random.usize(..5) {
             talk.tool(random.choice(["add", "progress", "ask", "sample"]).unwrap());
         }
-        while let Some(output) = talk.client.poll() {
-            talk.does(output, &mut BTreeMap::new());
-        }
+        talk.sends();
         let (code, said) = talk.ends();
         assert_eq!(code, Some(0), "{round}: {client}, {server}: {said}");
     }
@@ -505,15 +435,12 @@ fn a_bridge_may_be_killed_at_any_point() {
             ["--held", &held.path],
         );
         let mut talk = Talk::new(*client, bridge_to(&quiet, *server, &own));
-        let add = talk.tool("add");
-        talk.answers(&[add]);
+        talk.adds();
         let mut asked = Vec::new();
         for _ in 0..random.usize(1..6) {
             asked.push(talk.tool(random.choice(["ask", "progress", "sample"]).unwrap()));
         }
-        while let Some(output) = talk.client.poll() {
-            talk.does(output, &mut BTreeMap::new());
-        }
+        talk.sends();
         thread::sleep(Duration::from_millis(random.u64(..20)));
         talk.child.kill().unwrap();
         // What was not answered is answered with the end.

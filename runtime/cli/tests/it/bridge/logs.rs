@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::ends::{ends_soon, signalled};
 use super::http::{Program, call_in, exchange, in_session, initialize, session_of};
+use crate::mcp_rev;
 use crate::schemas::rows;
 
 use super::talk::{PATIENCE, Talk, bridge, peer, value};
@@ -37,8 +38,7 @@ fn mkfifo(path: &str) {
 /// Calls a tool whose result loses something each time.
 fn calls(talk: &mut Talk, count: usize) {
     for _ in 0..count {
-        let call = talk.tool("linked");
-        let answer = value(&talk.answers(&[call])[&call]);
+        let answer = talk.call("linked");
         assert_eq!(answer["content"][0]["type"], "text", "{answer}");
     }
 }
@@ -85,13 +85,9 @@ fn lines_that_a_slow_reader_leaves_no_room_for_are_counted() {
 /// A bridge over stdio, to a server that runs these words of a shell first; standard error is not read.
 fn behind(words: &str, options: &[&str]) -> (Child, std::process::ChildStdin) {
     let server = format!("{words}; exec '{}' --only 2025-11-25", peer().display());
-    let mut child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-        .arg("bridge")
+    let mut child = mcp_rev("bridge")
         .args(options)
         .args(["--", "sh", "-c", &server])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     let input = child.stdin.take().unwrap();
@@ -130,17 +126,8 @@ fn a_server_that_floods_a_log_that_nobody_reads_still_answers() {
 /// What a server writes when it ends is why it ended.
 #[test]
 fn the_last_words_of_a_server_are_in_the_log() {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-        .args([
-            "bridge",
-            "--",
-            "sh",
-            "-c",
-            "read line; echo 'no such database' >&2; exit 7",
-        ])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
+    let mut child = mcp_rev("bridge -- sh -c")
+        .args(["read line; echo 'no such database' >&2; exit 7"])
         .spawn()
         .unwrap();
     let mut input = child.stdin.take().unwrap();
@@ -156,12 +143,8 @@ fn unread(options: &[&str], words: &str) -> (Program, u16) {
     let free = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let port = free.local_addr().unwrap().port();
     drop(free);
-    let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-        .args([
-            "bridge",
-            "--listen",
-            &format!("http://127.0.0.1:{port}/mcp"),
-        ])
+    let child = mcp_rev("bridge --listen")
+        .args([&format!("http://127.0.0.1:{port}/mcp")])
         .args(options)
         .args([
             "--",
@@ -170,7 +153,6 @@ fn unread(options: &[&str], words: &str) -> (Program, u16) {
             &format!("{words} exec '{}' --only 2026-07-28", peer().display()),
         ])
         .stdout(Stdio::null())
-        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     let child = Program::of(child);
@@ -361,12 +343,10 @@ fn the_password_of_the_backplane_reaches_no_server() {
     let folder = folder("environment");
     let file = path(&folder, "environment");
     let server = format!("env > '{file}'; exec '{}'", peer().display());
-    let mut child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-        .args(["bridge", "--", "sh", "-c", &server])
+    let mut child = mcp_rev("bridge -- sh -c")
+        .arg(&server)
         .env("MCP_REV_BACKPLANE", "redis://:secret@127.0.0.1/")
         .env("MCP_OF_THE_SERVER", "stays")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
@@ -403,12 +383,9 @@ fn signals_of(child: &Child, count: usize) {
 
 fn answered_over_stdio(signals: usize, most: u64) {
     let mut talk = Talk::new(Revision::V2025_11_25, bridge(&[], Revision::V2025_11_25));
-    let add = talk.tool("add");
-    talk.answers(&[add]);
+    talk.adds();
     let sleep = talk.tool("sleep");
-    while let Some(output) = talk.client.poll() {
-        talk.does(output, &mut Default::default());
-    }
+    talk.sends();
     thread::sleep(Duration::from_millis(300));
     let began = Instant::now();
     signals_of(&talk.child, signals);
@@ -445,10 +422,7 @@ fn answered_over_http(signals: usize, most: u64) {
 /// The client waits for a server that does not start.
 #[test]
 fn a_bridge_that_ends_while_its_server_starts_answers_its_client() {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-        .args(["bridge", "--", "sleep", "1000"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
+    let mut child = mcp_rev("bridge -- sleep 1000")
         .stderr(Stdio::null())
         .spawn()
         .unwrap();

@@ -1,13 +1,13 @@
 //! What is lost is told with the request that lost it, and refused where it is not put up with.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use mcp_revisions::sansio::client::{Fate, OutgoingRequest, To};
 use mcp_revisions_core::Revision;
 use mcp_wire::Json;
 use serde_json::{Value, json};
 
+use crate::mcp_rev;
 use crate::schemas::rows;
 
 use crate::bridge::several::{File, definition};
@@ -113,14 +113,10 @@ fn cosmetic_losses_of_one_kind_are_one_line_on_standard_error_and_each_one_in_a_
     let one = definition(Revision::LATEST, Path::new("one"));
     let file = File::new("summed", &json!({ "one": one, "two": one }));
     let lines = |options: &[&str], told: fn(&str, &str) -> String| {
-        let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-            .args(["bridge", "--combine", "--config"])
+        let child = mcp_rev("bridge --combine --config")
             .arg(&file.0)
             .args(options)
             .env("STARTED_IN", file.0.parent().unwrap())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
             .spawn()
             .unwrap();
         let mut talk = Talk::new(Revision::V2025_03_26, child);
@@ -150,8 +146,7 @@ fn what_is_refused_or_dropped_is_told() {
     let name = losses.to_str().unwrap();
     let bridged = bridge(&["--loss-log", name], Revision::LATEST);
     let mut talk = Talk::new(Revision::V2025_11_25, bridged);
-    let add = talk.tool("add");
-    talk.answers(&[add]);
+    talk.adds();
     let (method, now) = ("notifications/roots/list_changed", talk.start.elapsed());
     let said = talk.client.notify(To::Session, method, None, now);
     assert_eq!(said.fate, Fate::Sent);

@@ -1,8 +1,6 @@
 //! Every revision of a client in front of every revision of a server, all at once.
 
-use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::Command;
 
 use mcp_revisions::sansio::client::{Answer, OutgoingRequest, Token};
 use mcp_revisions_core::Revision;
@@ -10,6 +8,7 @@ use mcp_wire::Json;
 use serde_json::json;
 
 use crate::bridge::talk::{Talk, bridge, value};
+use crate::mcp_rev;
 
 /// One client in front of one server: tools, a question in mid-call, progress, a resource, a prompt.
 fn talks(client: Revision, server: Revision) -> Result<(), String> {
@@ -94,9 +93,7 @@ fn talks(client: Revision, server: Revision) -> Result<(), String> {
     }
     // One that is given up holds up nothing.
     let sleep = talk.tool("sleep");
-    while let Some(output) = talk.client.poll() {
-        talk.does(output, &mut BTreeMap::new());
-    }
+    talk.sends();
     talk.client.cancel(sleep, None, talk.start.elapsed());
     let after = talk.tool("add");
     if value(&talk.answers(&[after])[&after])["content"][0]["text"] != "3.5" {
@@ -128,8 +125,7 @@ fn a_question_is_of_the_call_that_may_be_answered_by_one() {
         Revision::LATEST,
         bridge(&["--loss-log", "off"], Revision::V2025_11_25),
     );
-    let add = talk.tool("add");
-    talk.answers(&[add]);
+    talk.adds();
     // It is out all the while.
     let list = talk.ask(OutgoingRequest::new("resources/templates/list", None));
     let ask = talk.tool("ask");
@@ -138,9 +134,7 @@ fn a_question_is_of_the_call_that_may_be_answered_by_one() {
     assert_eq!(answer["content"][0]["text"], "Monday", "{answer}");
     assert!(!answers.contains_key(&list), "{answers:?}");
     talk.client.cancel(list, None, talk.start.elapsed());
-    while let Some(output) = talk.client.poll() {
-        talk.does(output, &mut BTreeMap::new());
-    }
+    talk.sends();
     assert_eq!(talk.ends().0, Some(0));
 }
 
@@ -178,10 +172,7 @@ fn what_goes_by_is_a_transcript_without_faults() {
     );
     talk.answers(&[list, ask]);
     talk.ends();
-    let output = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-        .args(["transcript", name])
-        .output()
-        .unwrap();
+    let output = mcp_rev("transcript").arg(name).output().unwrap();
     let told = String::from_utf8(output.stdout).unwrap();
     assert!(told.contains("2025-11-25"), "{told}");
     assert!(told.contains("elicitation/create: 1 answered"), "{told}");

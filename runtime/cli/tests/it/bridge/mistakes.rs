@@ -1,14 +1,13 @@
 //! Servers that make mistakes in their messages: what reaches the client, and what an operator reads on stderr.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Command, Stdio};
-use std::sync::mpsc;
-use std::time::Duration;
+use std::io::{BufRead as _, BufReader, Read, Write as _};
+use std::sync::mpsc::{Receiver, channel};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-/// Longer than anything here takes.
-const LONG: Duration = Duration::from_secs(30);
+use super::http::{Program, initialize};
+use super::several::told;
+use crate::mcp_rev;
 
 /// A server in the shell; `$id` is the id of the request. `tools/call` is answered by what the test puts in the place of ANSWER.
 const SERVER: &str = r#"while read -r line; do
@@ -20,57 +19,32 @@ const SERVER: &str = r#"while read -r line; do
   esac
 done"#;
 
-/// The response to a call through the bridge before a server that answers like this, and what stderr has.
-fn called(answer: &str) -> (Option<Value>, String) {
-    let mut bridge = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-        .args(["bridge", "--color", "never", "--", "sh", "-c"])
-        .arg(SERVER.replace("ANSWER", answer))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+/// Calls a tool through a bridge before a server that answers like this: the lines of both outputs.
+fn called(answer: &str) -> (Program, [Receiver<String>; 2]) {
+    let mut bridge = mcp_rev("bridge --color never -- sh -c");
+    let bridge = bridge.arg(SERVER.replace("ANSWER", answer)).spawn();
+    let mut bridge = Program::of(bridge.unwrap());
     let mut input = bridge.stdin.take().unwrap();
-    let output = BufReader::new(bridge.stdout.take().unwrap());
-    let (said, answers) = mpsc::channel();
+    let output = [
+        lines(bridge.stdout.take().unwrap()),
+        lines(bridge.stderr.take().unwrap()),
+    ];
+    let params = json!({"name": "save", "arguments": {}});
+    let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params});
+    writeln!(input, "{}", initialize()).unwrap();
+    told(&output[0], "\"id\":1");
+    writeln!(input, "{call}").unwrap();
+    bridge.stdin = Some(input);
+    (bridge, output)
+}
+
+fn lines(output: impl Read + Send + 'static) -> Receiver<String> {
+    let (said, lines) = channel();
     std::thread::spawn(move || {
-        for line in output.lines().map_while(Result::ok) {
-            let _ = said.send(serde_json::from_str::<Value>(&line).unwrap());
-        }
+        let mut lines = BufReader::new(output).lines().map_while(Result::ok);
+        lines.all(|line| said.send(line).is_ok())
     });
-    let mut ask = |id: i64, method: &str, params: Value| {
-        let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
-        writeln!(input, "{request}").unwrap();
-    };
-    let client = json!({"name": "test", "version": "1"});
-    let opening =
-        json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client});
-    ask(1, "initialize", opening);
-    answers.recv_timeout(LONG).unwrap();
-    ask(2, "tools/call", json!({"name": "save", "arguments": {}}));
-    // What is left out is followed by a message that is not.
-    let mut answered = None;
-    let wait = if answer.contains("left out") {
-        Duration::from_secs(3)
-    } else {
-        LONG
-    };
-    while let Ok(message) = answers.recv_timeout(wait) {
-        if message["id"] == 2 {
-            answered = Some(message);
-            break;
-        }
-    }
-    drop(input);
-    let mut stderr = String::new();
-    bridge
-        .stderr
-        .take()
-        .unwrap()
-        .read_to_string(&mut stderr)
-        .unwrap();
-    bridge.wait().unwrap();
-    (answered, stderr)
+    lines
 }
 
 #[test]
@@ -99,33 +73,20 @@ fn mistakes_of_a_server_are_logged_as_warnings_with_method_and_place() {
         ),
     ];
     for (answer, words, place) in cases {
-        let (answered, stderr) = called(&answer);
-        assert!(
-            answered.unwrap().to_string().contains(words),
-            "{answer}: {stderr}"
-        );
-        let warning = stderr
-            .lines()
-            .find(|line| line.contains("WARN"))
-            .unwrap_or_default();
-        assert!(
-            warning.contains("tools/call") && warning.contains(place),
-            "{answer}: {stderr}"
-        );
+        let (_bridge, [output, errors]) = called(&answer);
+        let answered = told(&output, "\"id\":2");
+        assert!(answered.contains(words), "{answer}: {answered}");
+        let warning = told(&errors, "WARN");
+        let is_placed = warning.contains("tools/call") && warning.contains(place);
+        assert!(is_placed, "{answer}: {warning}");
     }
 }
 
 #[test]
 fn a_response_that_fits_no_request_is_logged_and_not_silence() {
-    let (answered, stderr) =
-        called(r#": left out; printf '{"jsonrpc":"2.0","id":77,"result":{}}\n'"#);
-    assert_eq!(answered, None);
-    let warning = stderr
-        .lines()
-        .find(|line| line.contains("WARN"))
-        .unwrap_or_default();
-    assert!(
-        warning.contains("a mistake of the server") && warning.contains("77"),
-        "{stderr}"
-    );
+    let (_bridge, [output, errors]) = called(r#"printf '{"jsonrpc":"2.0","id":77,"result":{}}\n'"#);
+    let warning = told(&errors, "WARN");
+    let is_named = warning.contains("a mistake of the server") && warning.contains("77");
+    assert!(is_named, "{warning}");
+    assert_eq!(output.try_iter().collect::<Vec<_>>(), Vec::<String>::new());
 }

@@ -20,8 +20,7 @@ fn what_a_client_says_unasked_reaches_the_server() {
     for client in handshake() {
         for server in handshake() {
             let mut talk = Talk::new(*client, bridge(&["--loss-log", "off"], *server));
-            let add = talk.tool("add");
-            talk.answers(&[add]);
+            talk.adds();
             let (method, now) = ("notifications/roots/list_changed", talk.start.elapsed());
             let said = talk.client.notify(To::Session, method, None, now);
             assert_eq!(said.fate, Fate::Sent, "{client}, {server}");

@@ -103,96 +103,83 @@ fn authority() -> (String, ServerConfig) {
 fn a_server_and_its_sign_in_are_reached_through_the_proxy_by_who_trusts_the_authority() {
     let (pem, tls) = authority();
     let server = GuardedServer::named(Some(ORIGIN));
-    let proxy = TunnelProxy::start(&server, tls);
     let folder = folder("proxies");
-    let file = folder.join("authority.pem").display().to_string();
-    std::fs::write(&file, pem).unwrap();
-    let through = format!("http://ada:s3cret-of-proxy@127.0.0.1:{}", proxy.port);
+    let file = &*folder.join("authority.pem").display().to_string();
+    std::fs::write(file, pem).unwrap();
     let client = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
-    let opening = [
+    let opening = &[
         request(1, "initialize", client),
         json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
         request(2, "tools/call", json!({"name": "hello", "arguments": {}})),
     ];
-    let trusted = ["--ca-file", &file];
+    let (through, dead) = ("PROXY", "http://127.0.0.1:9");
+    let trusted = &["--ca-file", file][..];
     let hello = "\"hello\"";
-    for (name, variables, options, expected, tunnels) in [
+    type Case<'a> = (&'a [(&'a str, &'a str)], &'a [&'a str], &'a str, bool);
+    let cases: [Case<'_>; 7] = [
         (
-            "a",
-            &[("https_proxy", &*through), ("SSL_CERT_FILE", &*file)][..],
-            &[][..],
-            hello,
-            true,
-        ),
-        (
-            "b",
-            &[("HTTPS_PROXY", &*through)],
-            &trusted[..],
-            hello,
-            true,
-        ),
-        (
-            "c",
-            &[("HTTPS_PROXY", &*through)],
+            &[("https_proxy", through), ("SSL_CERT_FILE", file)],
             &[],
-            "UnknownIssuer",
+            hello,
             true,
         ),
+        (&[("HTTPS_PROXY", through)], trusted, hello, true),
+        (&[("HTTPS_PROXY", through)], &[], "UnknownIssuer", true),
         (
-            "d",
-            &[("HTTPS_PROXY", &*through), ("NO_PROXY", "mcp.test")],
-            &trusted,
+            &[("HTTPS_PROXY", through), ("NO_PROXY", "mcp.test")],
+            trusted,
             "cannot connect",
             false,
         ),
         (
-            "e",
             &[
-                ("HTTPS_PROXY", &*through),
+                ("HTTPS_PROXY", through),
                 ("NO_PROXY", "other.test,.example"),
             ],
-            &trusted,
+            trusted,
             hello,
             true,
         ),
+        (&[("HTTP_PROXY", through)], trusted, "cannot connect", false),
         (
-            "f",
-            &[("HTTP_PROXY", &*through)],
-            &trusted,
-            "cannot connect",
-            false,
-        ),
-        (
-            "g",
-            &[("HTTPS_PROXY", "http://127.0.0.1:9")],
-            &trusted,
+            &[("HTTPS_PROXY", dead)],
+            trusted,
             "the proxy at 127.0.0.1",
             false,
         ),
-    ] {
-        let store = folder.join(name).display().to_string();
-        let bridge = [
-            "bridge",
-            "--no-browser",
-            "--loss-log",
-            "off",
-            "--auth-store",
-            &store,
-        ];
-        let url = server.url();
-        let arguments = [&bridge[..], options, &[&url]].concat();
-        let (done, _) = run_in(variables, Some(&server), &arguments, &opening);
-        let shown = format!("{} {}", done.out, done.err);
-        assert!(shown.contains(expected), "{name}: {shown}");
-        assert!(!shown.contains("s3cret"), "{name}: {shown}");
-        let opened = std::mem::take(&mut *proxy.tunnels.lock().unwrap());
-        assert_eq!(!opened.is_empty(), tunnels, "{name}: {opened:?}");
-        let credentials = "mcp.test:443 Basic YWRhOnMzY3JldC1vZi1wcm94eQ==";
-        assert!(
-            opened.iter().all(|it| it == credentials),
-            "{name}: {opened:?}"
-        );
-        let signed_in = std::fs::read_dir(&store).is_ok_and(|mut files| files.next().is_some());
-        assert_eq!(signed_in, expected == hello, "{name}");
-    }
+    ];
+    // The bridge tries for seconds to connect: the cases run side by side, each with its own proxy.
+    thread::scope(|scope| {
+        for (index, (variables, options, expected, tunnels)) in cases.into_iter().enumerate() {
+            let proxy = TunnelProxy::start(&server, tls.clone());
+            let (server, store) = (&server, folder.join(index.to_string()));
+            scope.spawn(move || {
+                let through = format!("http://ada:s3cret-of-proxy@127.0.0.1:{}", proxy.port);
+                let variables: Vec<_> = (variables.iter())
+                    .map(|(name, value)| (*name, if *value == "PROXY" { &*through } else { value }))
+                    .collect();
+                let (url, store) = (server.url(), store.display().to_string());
+                let bridge = [
+                    "bridge",
+                    "--no-browser",
+                    "--loss-log",
+                    "off",
+                    "--auth-store",
+                    &store,
+                ];
+                let arguments = [&bridge[..], options, &[&url]].concat();
+                let (done, _) = run_in(&variables, Some(server), &arguments, opening);
+                let shown = format!("{} {}", done.out, done.err);
+                assert!(shown.contains(expected), "{index}: {shown}");
+                assert!(!shown.contains("s3cret"), "{index}: {shown}");
+                let opened = proxy.tunnels.lock().unwrap();
+                assert_eq!(!opened.is_empty(), tunnels, "{index}: {opened:?}");
+                let credentials = "mcp.test:443 Basic YWRhOnMzY3JldC1vZi1wcm94eQ==";
+                let are_sent = opened.iter().all(|it| it == credentials);
+                assert!(are_sent, "{index}: {opened:?}");
+                let mut signed_in = std::fs::read_dir(&store).into_iter().flatten();
+                assert_eq!(signed_in.next().is_some(), expected == hello, "{index}");
+            });
+        }
+    });
 }

@@ -12,11 +12,12 @@ use mcp_revisions_core::Revision;
 use mcp_wire::Json;
 use serde_json::{Value, json};
 
-#[cfg(unix)]
 use super::ends::signalled;
 use super::guarded::{GUARDED, GuardedServer};
 use super::http::{Program, exchange};
 use super::talk::{PATIENCE, Talk, peer, value};
+#[cfg(unix)]
+use crate::mcp_rev;
 
 /// A file of a host, in a folder of its own.
 pub(super) struct File(pub(super) PathBuf);
@@ -49,23 +50,12 @@ pub(super) fn definition(revision: Revision, started: &Path) -> Value {
 
 /// A bridge that listens, its port, and the lines of its log.
 pub(super) fn listening(file: &File, options: &[&str]) -> (Program, u16, Receiver<String>) {
-    let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-        .args([
-            "--color",
-            "never",
-            "bridge",
-            "--listen",
-            "http://127.0.0.1:0",
-            "--loss-log",
-            "off",
-            "--config",
-        ])
+    let child = mcp_rev("--color never bridge --listen http://127.0.0.1:0 --loss-log off --config")
         .arg(&file.0)
         .args(options)
         .env("STARTED_IN", file.0.parent().unwrap())
         .env("GUARD_SECRET", "s3cret-of-guard")
         .stdin(Stdio::null())
-        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     let mut program = Program::of(child);
@@ -95,13 +85,9 @@ pub(super) fn told(lines: &Receiver<String>, part: &str) -> String {
 
 /// The servers of a file as one, over stdio, and a client of one revision.
 fn combined(file: &File, revision: Revision) -> Talk {
-    let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-        .args(["bridge", "--combine", "--loss-log", "off", "--config"])
+    let child = mcp_rev("bridge --combine --loss-log off --config")
         .arg(&file.0)
         .env("STARTED_IN", file.0.parent().unwrap())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     Talk::new(revision, child)
@@ -380,8 +366,7 @@ fn servers_of_a_hosts_file_have_any_name_and_no_variable_of_another() {
     let file = File::new("any", &json!({}));
     let own = shows(file.0.parent().unwrap().to_str().unwrap());
     file.write(&json!({ "日本": own, "日本語": far, "off": off }));
-    let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-        .args(["bridge", "--combine", "--list-timeout", "3", "--config"])
+    let child = mcp_rev("bridge --combine --list-timeout 3 --config")
         .arg(&file.0)
         .envs([
             ("FAR_TOKEN", "far"),
@@ -390,9 +375,6 @@ fn servers_of_a_hosts_file_have_any_name_and_no_variable_of_another() {
             ("FREE", "free"),
         ])
         .env("STARTED_IN", file.0.parent().unwrap())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     let mut talk = Talk::new(Revision::V2025_11_25, child);
@@ -423,8 +405,7 @@ fn options_that_say_no_place_for_several_servers_are_refused() {
         (&["--listen", "http://127.0.0.1:0/other"], "/NAME/mcp"),
         (&["--combine", "--http-sse", "/sse"], "--http-sse"),
     ] {
-        let told = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-            .args(["bridge", "--config"])
+        let told = mcp_rev("bridge --config")
             .arg(&file.0)
             .args(options)
             .output()
@@ -454,8 +435,7 @@ fn questions_progress_and_subscriptions_go_through_servers_that_are_one() {
             Revision::LATEST,
         ] {
             let mut talk = combined(&file, client);
-            let asked = talk.tool("two_ask");
-            let said = value(&talk.answers(&[asked])[&asked]);
+            let said = talk.call("two_ask");
             // A server without sessions asks in results, which the peer does not without being told to.
             if server == Revision::V2025_06_18 {
                 assert_eq!(

@@ -2,7 +2,7 @@
 //! secret.
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::mpsc::channel;
 use std::thread;
 
@@ -13,6 +13,7 @@ use super::guarded::{GUARDED, GuardedServer, SECRET, folder, open, request, run,
 use super::http::{Program, exchange, post_with};
 use super::several::told;
 use crate::Run;
+use crate::mcp_rev;
 
 #[test]
 fn a_sign_in_its_refresh_its_failure_and_its_end_leave_no_secret_in_logs_records_errors_or_processes()
@@ -191,23 +192,12 @@ fn a_bridge_without_a_folder_for_tokens_signs_in_and_says_that_they_are_not_stor
 fn a_sign_in_that_takes_longer_than_a_call_waits_does_not_end_the_bridge() {
     let (server, folder) = (GuardedServer::start(), folder("sign-in-slow"));
     let store = folder.join("store").display().to_string();
-    let mut bridge = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-        .args([
-            "--color",
-            "never",
-            "bridge",
-            "--no-browser",
-            "--auth-wait",
-            "1",
-            "--loss-log",
-            "off",
-        ])
-        .args(["--auth-store", &store, &server.url()])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut bridge =
+        mcp_rev("--color never bridge --no-browser --auth-wait 1 --loss-log off --auth-store")
+            .args([&store, &server.url()])
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
     let mut to = bridge.stdin.take().unwrap();
     let mut from = BufReader::new(bridge.stdout.take().unwrap()).lines();
     let client = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
@@ -235,20 +225,10 @@ fn a_sign_in_that_takes_longer_than_a_call_waits_does_not_end_the_bridge() {
 fn a_person_at_another_machine_learns_the_port_and_pastes_the_address_at_which_the_browser_ended() {
     let (server, folder) = (GuardedServer::start(), folder("sign-in-pasted"));
     let store = folder.join("store").display().to_string();
-    let mut login = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-        .args([
-            "--color",
-            "never",
-            "login",
-            "--auth-store",
-            &store,
-            &server.url(),
-        ])
+    let mut login = mcp_rev("--color never login --auth-store")
+        .args([&store, &server.url()])
         .env_remove("DISPLAY")
         .env_remove("WAYLAND_DISPLAY")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(login.stderr.take().unwrap()).lines();
@@ -293,18 +273,8 @@ fn a_person_at_another_machine_learns_the_port_and_pastes_the_address_at_which_t
 fn a_guarded_listener_asks_about_each_token_and_sends_its_server_only_credentials_of_its_own() {
     let server = GuardedServer::start();
     let (issuer, introspection) = (&server.origin, format!("{}/introspect", server.origin));
-    let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
+    let child = mcp_rev("--color never bridge --log trace --listen http://127.0.0.1:0/mcp --guard")
         .args([
-            "--color",
-            "never",
-            "bridge",
-            "--log",
-            "trace",
-            "--listen",
-            "http://127.0.0.1:0/mcp",
-        ])
-        .args([
-            "--guard",
             GUARDED,
             "--guard-issuer",
             issuer,
@@ -327,7 +297,6 @@ fn a_guarded_listener_asks_about_each_token_and_sends_its_server_only_credential
         .env("GUARD_SECRET", "s3cret-of-guard")
         .env("UPSTREAM_TOKEN", "Bearer s3cret-access-7")
         .stdin(Stdio::null())
-        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     let mut program = Program::of(child);

@@ -1,27 +1,24 @@
 //! Servers that start late, as those do that are downloaded first, or not at all.
 
-use std::process::{Child, Command, Stdio};
+use std::process::Child;
 use std::thread;
 
 use mcp_revisions_core::Revision;
 
 use crate::bridge::http::{LISTENING, initialize_over_http, port_of};
-use crate::bridge::talk::{Talk, peer, value};
+use crate::bridge::talk::{Talk, peer};
+use crate::mcp_rev;
 
 /// Longer than a server may be silent about the probe before it is sent `initialize`.
 const LATE: &str = "sleep 6; exec \"$0\" \"$@\"";
 
 /// A bridge to a server of one revision that starts by this script.
 fn bridge_by(script: &str, options: &[&str], server: Revision) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-        .arg("bridge")
+    mcp_rev("bridge")
         .args(options)
         .args(["--", "sh", "-c", script])
         .arg(peer())
         .args(["--only", server.id()])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
         .spawn()
         .unwrap()
 }
@@ -39,9 +36,7 @@ fn a_server_that_starts_late_is_used_as_one_that_does_not() {
                         let pinned = ["--upstream-revision", server.id()];
                         let options = if is_pinned { &pinned[..] } else { &[] };
                         let mut talk = Talk::new(client, bridge_by(LATE, options, server));
-                        let add = talk.tool("add");
-                        let answer = value(&talk.answers(&[add])[&add]);
-                        assert_eq!(answer["content"][0]["text"], "3.5", "{client}, {server}");
+                        talk.adds();
                         let is_introduced = |(is_clients, text): &(bool, String)| {
                             !is_clients && text.contains(r#""name":"peer""#)
                         };
@@ -64,13 +59,15 @@ fn a_server_that_starts_late_is_used_as_one_that_does_not() {
 #[cfg(unix)]
 #[test]
 fn a_server_that_does_not_start_in_its_time_is_an_error_with_the_reason() {
-    for client in [Revision::V2025_06_18, Revision::LATEST] {
-        let options = ["--start-timeout", "1"];
-        let mut talk = Talk::new(client, bridge_by("sleep 60", &options, client));
-        let add = talk.tool("add");
-        let answer = format!("{:?}", talk.answers(&[add])[&add]);
+    let clients = [Revision::V2025_06_18, Revision::LATEST];
+    let bridges = clients.map(|client| {
+        let bridge = bridge_by("sleep 60", &["--start-timeout", "1"], client);
+        (Talk::new(client, bridge), client)
+    });
+    for (mut talk, client) in bridges {
+        let answer = talk.call("add").to_string();
         let why = "did not say which revision it speaks within 1 s";
-        assert!(answer.contains(why), "{answer}");
+        assert!(answer.contains(why), "{client}: {answer}");
     }
 }
 
@@ -98,22 +95,14 @@ fn the_traffic_with_a_server_is_of_the_revision_of_its_client() {
     for client in Revision::NEGOTIATED {
         let record =
             std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("own-{client}.jsonl"));
-        let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-            .args(["bridge", "--loss-log", "off", "--record"])
+        let child = mcp_rev("bridge --loss-log off --record")
             .arg(&record)
             .arg("--")
             .arg(peer())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
             .spawn()
             .unwrap();
         let mut talk = Talk::new(*client, child);
-        let add = talk.tool("add");
-        assert_eq!(
-            value(&talk.answers(&[add])[&add])["content"][0]["text"],
-            "3.5"
-        );
+        talk.adds();
         talk.ends();
         let record = std::fs::read_to_string(record).unwrap();
         let first = record.lines().next().unwrap();
@@ -125,27 +114,12 @@ fn the_traffic_with_a_server_is_of_the_revision_of_its_client() {
 #[cfg(unix)]
 #[test]
 fn a_command_is_understood_without_the_separator() {
-    let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-        .args([
-            "--color",
-            "never",
-            "bridge",
-            "--loss-log",
-            "off",
-            "env",
-            "-u",
-            "HOME",
-        ])
+    let child = mcp_rev("--color never bridge --loss-log off env -u HOME")
         .arg(peer())
         .args(["--only", Revision::LATEST.id()])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     let mut talk = Talk::new(Revision::V2025_06_18, child);
-    let add = talk.tool("add");
-    let answer = value(&talk.answers(&[add])[&add]);
-    assert_eq!(answer["content"][0]["text"], "3.5", "{answer}");
+    talk.adds();
     assert_eq!(talk.ends().0, Some(0));
 }

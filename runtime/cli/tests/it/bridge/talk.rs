@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Command};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::mcp_rev;
 use mcp_revisions::RevisionSet;
 use mcp_revisions::sansio::client::{
     Answer, Channel, Client, Connection, Event, Options, OutgoingRequest, Output, Profile, Token,
@@ -41,16 +42,12 @@ pub(crate) fn bridge(options: &[&str], server: Revision) -> Child {
 
 /// A bridge to a server that is started with these options of its own.
 pub(crate) fn bridge_to(options: &[&str], server: Revision, own: &[&str]) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-        .arg("bridge")
+    mcp_rev("bridge")
         .args(options)
         .arg("--")
         .arg(peer())
         .args(["--only", server.id()])
         .args(own)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
         .spawn()
         .unwrap()
 }
@@ -106,6 +103,25 @@ impl Talk {
     pub(crate) fn tool(&mut self, name: &str) -> Token {
         let params = json!({ "name": name, "arguments": { "a": 1, "b": 2.5 } });
         self.ask(OutgoingRequest::new("tools/call", Some(Json::from(params))).with_progress())
+    }
+
+    /// Returns what a call of a tool is answered with.
+    pub(crate) fn call(&mut self, tool: &str) -> Value {
+        let token = self.tool(tool);
+        value(&self.answers(&[token])[&token])
+    }
+
+    /// Calls the tool `add`, which answers.
+    pub(crate) fn adds(&mut self) {
+        let answer = self.call("add");
+        assert_eq!(answer["content"][0]["text"], "3.5", "{answer}");
+    }
+
+    /// Sends what waits.
+    pub(crate) fn sends(&mut self) {
+        while let Some(output) = self.client.poll() {
+            self.does(output, &mut BTreeMap::new());
+        }
     }
 
     /// Goes on until all of these are answered.

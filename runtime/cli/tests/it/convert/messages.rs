@@ -43,7 +43,7 @@ fn a_batch_is_split_where_there_are_none_and_refused_where_it_comes_from_nowhere
     let told = run(&up, batch);
     assert_eq!(told.code, 0, "{}", told.err);
     assert_eq!(told.out.lines().count(), 2, "{}", told.out);
-    let back = run(&["--from", "2025-06-18", "--to", "2025-03-26", "-"], batch);
+    let back = between("2025-06-18", "2025-03-26", &[], batch);
     assert_eq!(back.code, 2);
     assert!(back.err.contains("has no batches"), "{}", back.err);
 }

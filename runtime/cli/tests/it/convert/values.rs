@@ -314,18 +314,7 @@ fn what_makes_no_sense_is_a_matter_of_usage() {
         assert_eq!((run.code, run.out.as_str()), (2, ""), "{arguments:?}");
         assert!(run.err.contains(told), "{arguments:?}: {}", run.err);
     }
-    let run = run(
-        &[
-            "--from",
-            "2024-01-01",
-            "--to",
-            "2025-03-26",
-            "--type",
-            "Tool",
-            "-",
-        ],
-        tool,
-    );
+    let run = between("2024-01-01", "2025-03-26", &["--type", "Tool"], tool);
     assert_eq!(run.code, 2);
     assert!(run.err.contains("2024-11-05"), "{}", run.err);
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use mcp_revisions_core::Revision;
 use mcp_wire::{ErrorObject, Json, Map};
 
-use super::{EmbeddedQuestion, known, read};
+use super::{EmbeddedQuestion, question_method, read};
 use crate::errors;
 use crate::json::with_members;
 use crate::server::Server;
@@ -45,7 +45,8 @@ impl Connection<Server> {
         let (questions, state) =
             read(result, limits.max_input_requests).map_err(|why| wrong(&why))?;
         let ask = |question: EmbeddedQuestion<String>| {
-            let method = known(&question.method).ok_or_else(|| wrong("of no known method"))?;
+            let method =
+                question_method(&question.method).ok_or_else(|| wrong("of no known method"))?;
             let asked = self.role.question(about, method, &question.params);
             let translator = &self.role.translator;
             let params =

@@ -54,7 +54,7 @@ fn write<'q>(
 }
 
 /// Returns the method of a question.
-pub(crate) fn known(method: &str) -> Option<&'static str> {
+pub(crate) fn question_method(method: &str) -> Option<&'static str> {
     question(method).map(|row| row.name)
 }
 

@@ -39,7 +39,7 @@ pub(crate) struct Seal {
 
 /// The meaning of a state.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Issued {
+pub(crate) enum IssuedState {
     /// A request that is suspended in one process, by its ticket.
     Suspended(u64),
     /// A request that failed, and starts over once its client has done what it failed for.
@@ -52,7 +52,7 @@ pub(crate) enum Issued {
 
 /// Why a state is not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Broken {
+pub(crate) enum StateFault {
     /// It was not signed by this server for this request and this principal.
     Forged,
     /// It was, but its time is over.
@@ -63,7 +63,7 @@ pub(crate) enum Broken {
     Full,
 }
 
-impl Broken {
+impl StateFault {
     /// Returns the error of a request with such a state.
     pub(crate) fn refusal(self) -> Box<Refusal> {
         match self {
@@ -73,7 +73,7 @@ impl Broken {
     }
 }
 
-impl fmt::Display for Broken {
+impl fmt::Display for StateFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Forged => {
@@ -104,7 +104,7 @@ pub(crate) struct Bound<'a> {
     pub(crate) principal: Option<&'a str>,
 }
 
-impl Issued {
+impl IssuedState {
     fn kind(&self) -> u8 {
         match self {
             Self::Suspended(_) => 0,
@@ -183,7 +183,7 @@ impl Seal {
         self.keys.push(key);
     }
 
-    /// Says when the clock of the driver is at zero, since 1970.
+    /// Sets the time since 1970 at which the clock of the driver is zero.
     pub(crate) fn set_epoch(&mut self, epoch: Duration) {
         self.epoch = epoch;
     }
@@ -200,11 +200,11 @@ impl Seal {
     }
 
     /// Returns the application's own state, as it is signed.
-    pub(crate) fn own(&self, text: String) -> Issued {
+    pub(crate) fn own(&self, text: String) -> IssuedState {
         let home = self.home.filter(|_| self.keeps_own);
         match &self.spent {
-            Some(_) => Issued::Once(self.ticket(), text, home),
-            None => Issued::Own(text, home),
+            Some(_) => IssuedState::Once(self.ticket(), text, home),
+            None => IssuedState::Own(text, home),
         }
     }
 
@@ -217,18 +217,18 @@ impl Seal {
     /// Returns the state of a retry, which holds for `time` at most, and uses up a state that is good once.
     pub(crate) fn spend(
         &self,
-        issued: Issued,
+        issued: IssuedState,
         now: Duration,
         time: Duration,
-    ) -> Result<Issued, Broken> {
-        let Issued::Once(ticket, text, home) = issued else {
+    ) -> Result<IssuedState, StateFault> {
+        let IssuedState::Once(ticket, text, home) = issued else {
             return Ok(issued);
         };
-        let spent = self.spent.as_ref().ok_or(Broken::Spent)?;
+        let spent = self.spent.as_ref().ok_or(StateFault::Spent)?;
         match spent.spend(ticket, now, deadline(now, time)) {
-            TicketUse::First => Ok(Issued::Own(text, home)),
-            TicketUse::Again => Err(Broken::Spent),
-            TicketUse::NoRoom => Err(Broken::Full),
+            TicketUse::First => Ok(IssuedState::Own(text, home)),
+            TicketUse::Again => Err(StateFault::Spent),
+            TicketUse::NoRoom => Err(StateFault::Full),
         }
     }
 
@@ -240,7 +240,7 @@ impl Seal {
     /// Returns the text of a state.
     pub(crate) fn sign(
         &self,
-        issued: &Issued,
+        issued: &IssuedState,
         until: Duration,
         bound: Bound<'_>,
     ) -> Option<String> {
@@ -260,23 +260,23 @@ impl Seal {
         text: &str,
         now: Duration,
         bound: Bound<'_>,
-    ) -> Result<Issued, Broken> {
+    ) -> Result<IssuedState, StateFault> {
         let bytes = BASE64_URL_SAFE_NO_PAD
             .decode(text)
-            .map_err(|_| Broken::Forged)?;
-        let (said, tag) = bytes.split_last_chunk::<TAG>().ok_or(Broken::Forged)?;
+            .map_err(|_| StateFault::Forged)?;
+        let (said, tag) = bytes.split_last_chunk::<TAG>().ok_or(StateFault::Forged)?;
         let is_signed_by = |key: &[u8; 32]| mac(key, said, bound).finalize_verify(tag);
         if !self.keys.iter().any(is_signed_by) {
-            return Err(Broken::Forged);
+            return Err(StateFault::Forged);
         }
-        let (head, payload) = said.split_at_checked(HEAD).ok_or(Broken::Forged)?;
-        let (kind, until) = head.split_first().ok_or(Broken::Forged)?;
-        let bytes = until.try_into().map_err(|_| Broken::Forged)?;
+        let (head, payload) = said.split_at_checked(HEAD).ok_or(StateFault::Forged)?;
+        let (kind, until) = head.split_first().ok_or(StateFault::Forged)?;
+        let bytes = until.try_into().map_err(|_| StateFault::Forged)?;
         let until = Duration::from_millis(u64::from_be_bytes(bytes));
         if until <= self.epoch.saturating_add(now) {
-            return Err(Broken::Expired);
+            return Err(StateFault::Expired);
         }
-        Issued::read(*kind, payload).ok_or(Broken::Forged)
+        IssuedState::read(*kind, payload).ok_or(StateFault::Forged)
     }
 }
 
@@ -444,14 +444,14 @@ mod tests {
         let (seal, bound) = (seal_of(&[7]), BOUND);
         let (until, now) = (Duration::from_secs(60), Duration::from_secs(1));
         for issued in [
-            Issued::Suspended(5),
-            Issued::Again,
-            Issued::Own("half\u{e9}".to_owned(), None),
-            Issued::Own("half\u{e9}".to_owned(), Some(7)),
+            IssuedState::Suspended(5),
+            IssuedState::Again,
+            IssuedState::Own("half\u{e9}".to_owned(), None),
+            IssuedState::Own("half\u{e9}".to_owned(), Some(7)),
         ] {
             let text = seal.sign(&issued, until, bound).unwrap();
             assert_eq!(seal.open(&text, now, bound), Ok(issued));
-            assert_eq!(seal.open(&text, until, bound), Err(Broken::Expired));
+            assert_eq!(seal.open(&text, until, bound), Err(StateFault::Expired));
             for other in [
                 Bound {
                     method: "prompts/get",
@@ -476,11 +476,14 @@ mod tests {
             ] {
                 assert_eq!(
                     seal.open(&text, now, other),
-                    Err(Broken::Forged),
+                    Err(StateFault::Forged),
                     "{other:?}"
                 );
             }
-            assert_eq!(seal_of(&[8]).open(&text, now, bound), Err(Broken::Forged));
+            assert_eq!(
+                seal_of(&[8]).open(&text, now, bound),
+                Err(StateFault::Forged)
+            );
             // A byte more, a byte less, a byte changed.
             for index in 0..text.len() {
                 let mut bytes = text.clone().into_bytes();
@@ -488,11 +491,11 @@ mod tests {
                 let changed = String::from_utf8(bytes).unwrap();
                 // The last digit holds bits that say nothing.
                 if BASE64_URL_SAFE_NO_PAD.decode(&changed) != BASE64_URL_SAFE_NO_PAD.decode(&text) {
-                    assert_eq!(seal.open(&changed, now, bound), Err(Broken::Forged));
+                    assert_eq!(seal.open(&changed, now, bound), Err(StateFault::Forged));
                 }
             }
         }
-        assert_eq!(seal.open("", now, bound), Err(Broken::Forged));
+        assert_eq!(seal.open("", now, bound), Err(StateFault::Forged));
     }
 
     #[test]
@@ -500,15 +503,15 @@ mod tests {
         let mut seal = seal_of(&[7]);
         seal.spend_own();
         let (time, now) = (Duration::from_secs(60), Duration::from_secs(1));
-        let spend = |issued: Issued, now| seal.spend(issued, now, time);
+        let spend = |issued: IssuedState, now| seal.spend(issued, now, time);
         let first = seal.own("mine".to_owned());
-        let own = Issued::Own("mine".to_owned(), None);
+        let own = IssuedState::Own("mine".to_owned(), None);
         assert_eq!(spend(first.clone(), now), Ok(own.clone()));
         while spend(seal.own(String::new()), now).is_ok() {}
         let late = seal.own("mine".to_owned());
-        assert_eq!(spend(late.clone(), now), Err(Broken::Full));
-        assert_eq!(spend(first, now), Err(Broken::Spent));
-        let refusal = Broken::Full.refusal();
+        assert_eq!(spend(late.clone(), now), Err(StateFault::Full));
+        assert_eq!(spend(first, now), Err(StateFault::Spent));
+        let refusal = StateFault::Full.refusal();
         assert_eq!((refusal.status, refusal.error.code), (503, (-32603).into()));
         assert_eq!(spend(late, now + time), Ok(own));
     }
@@ -518,7 +521,7 @@ mod tests {
         let (until, now) = (Duration::from_secs(60), Duration::from_secs(1));
         let (old, new) = (seal_of(&[1]), seal_of(&[2]));
         let (both, turned) = (seal_of(&[1, 2]), seal_of(&[2, 1]));
-        let sign = |seal: &Seal| seal.sign(&Issued::Again, until, BOUND).unwrap();
+        let sign = |seal: &Seal| seal.sign(&IssuedState::Again, until, BOUND).unwrap();
         // The new key is made known first, then it signs, then the old one goes.
         for (by, at, is_taken) in [
             (&old, &both, true),
@@ -539,12 +542,12 @@ mod tests {
         before.set_epoch(Duration::from_secs(1_000));
         after.set_epoch(Duration::from_secs(2_000));
         let until = Duration::from_secs(600);
-        let text = before.sign(&Issued::Again, until, BOUND).unwrap();
+        let text = before.sign(&IssuedState::Again, until, BOUND).unwrap();
         let opened = after.open(&text, Duration::from_secs(1), BOUND);
-        assert_eq!(opened, Err(Broken::Expired));
+        assert_eq!(opened, Err(StateFault::Expired));
         after.set_epoch(Duration::from_secs(1_500));
         let opened = after.open(&text, Duration::from_secs(1), BOUND);
-        assert_eq!(opened, Ok(Issued::Again));
+        assert_eq!(opened, Ok(IssuedState::Again));
     }
 
     #[test]

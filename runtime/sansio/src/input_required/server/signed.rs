@@ -6,7 +6,7 @@ use std::time::Duration;
 use mcp_revisions_core::{Revision, translate::is_handshake};
 use mcp_wire::{ErrorObject, Json, Peeked, Raw};
 
-use super::seal::{Bound, Broken, Issued, subject};
+use super::seal::{Bound, IssuedState, StateFault, subject};
 use crate::Token;
 use crate::errors;
 use crate::json::with_members;
@@ -25,9 +25,9 @@ impl Server {
         now: Duration,
     ) -> Option<u64> {
         match self.issued(message, principal, now)? {
-            Ok(Issued::Suspended(ticket)) => Some(ticket),
+            Ok(IssuedState::Suspended(ticket)) => Some(ticket),
             // No request has the number behind it, so that the replica goes on as with any other.
-            Ok(Issued::Own(_, Some(home)) | Issued::Once(_, _, Some(home))) => {
+            Ok(IssuedState::Own(_, Some(home)) | IssuedState::Once(_, _, Some(home))) => {
                 Some(u64::from(home) << 32 | u64::from(u32::MAX))
             }
             _ => None,
@@ -40,7 +40,7 @@ impl Server {
         message: &Peeked<'_>,
         principal: Option<&str>,
         now: Duration,
-    ) -> Option<Result<Issued, Broken>> {
+    ) -> Option<Result<IssuedState, StateFault>> {
         let state = message.request_state?;
         let subject = message.params.map(Raw::to_json).as_ref().map(subject);
         let claim = message.meta.protocol_version.and_then(Raw::as_str);
@@ -54,7 +54,7 @@ impl Server {
         };
         Some(match state.as_str() {
             Some(state) => self.seal.open(&state, now, bound),
-            None => Err(Broken::Forged),
+            None => Err(StateFault::Forged),
         })
     }
 

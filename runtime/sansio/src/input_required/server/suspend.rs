@@ -8,8 +8,8 @@ use std::time::Duration;
 use mcp_revisions_core::{Context, Loss, RequiresState, Revision, methods, values::TABLES};
 use mcp_wire::{ErrorObject, Json, JsonObject, Map, envelope::write::response};
 
-use super::seal::{Bound, Broken, Issued};
-use super::{EmbeddedQuestion, allowed, known, write};
+use super::seal::{Bound, IssuedState, StateFault};
+use super::{EmbeddedQuestion, allowed, question_method, write};
 use crate::errors;
 use crate::input_required::{accepts, pages};
 use crate::json::with_members;
@@ -22,7 +22,7 @@ use crate::{Caller, Connection, Event, Token};
 
 /// A handler that waits for its client.
 #[derive(Debug)]
-pub(crate) struct Suspended {
+pub(crate) struct SuspendedCall {
     token: Token,
     revision: Revision,
     subject: String,
@@ -68,7 +68,7 @@ impl Connection<Server> {
         let limits = self.role.limits;
         let asked_too_often = || errors::asked_too_often(limits.max_input_rounds).error;
         let asks_back = (self.role.translator).may_ask_back(about.revision, about.method);
-        let (Some(method), true) = (known(method), asks_back) else {
+        let (Some(method), true) = (question_method(method), asks_back) else {
             let why = "a client of a per-request revision can be asked while it calls a tool, reads a resource or gets a prompt";
             return Err(errors::internal(why).error);
         };
@@ -78,7 +78,7 @@ impl Connection<Server> {
             params: self.role.question(about, method, params)?,
         };
         let open = OpenQuestion { ask, question };
-        let is_it = |call: &&mut Suspended| call.token == about.token;
+        let is_it = |call: &&mut SuspendedCall| call.token == about.token;
         if let Some(call) = self.state.suspended.values_mut().find(is_it) {
             if call.later.len() >= limits.max_input_rounds as usize {
                 return Err(asked_too_often());
@@ -92,7 +92,7 @@ impl Connection<Server> {
         if self.state.suspended.len() >= limits.max_suspended_requests {
             return Err(errors::too_many_pending(limits.max_suspended_requests).error);
         }
-        self.ask_client(Suspended {
+        self.ask_client(SuspendedCall {
             token: about.token,
             revision: about.revision,
             subject: about.subject.clone().unwrap_or_default(),
@@ -106,14 +106,14 @@ impl Connection<Server> {
     }
 
     /// Answers a request with the questions of its call, and keeps the call.
-    fn ask_client(&mut self, call: Suspended) -> Result<(), ErrorObject> {
+    fn ask_client(&mut self, call: SuspendedCall) -> Result<(), ErrorObject> {
         let ticket = self.role.seal.ticket();
         let bound = Bound {
             method: call.method,
             subject: &call.subject,
             principal: call.principal.as_deref(),
         };
-        let issued = Issued::Suspended(ticket);
+        let issued = IssuedState::Suspended(ticket);
         let state = (self.role.seal.sign(&issued, call.until, bound))
             .ok_or_else(|| errors::internal("the system gave no randomness to sign with").error)?;
         let questions = call.asked.iter().map(|open| &open.question);
@@ -142,19 +142,19 @@ impl Connection<Server> {
             ));
         };
         let ticket = match self.role.seal.open(&state, now, about.bound()) {
-            Ok(Issued::Suspended(ticket)) => ticket,
-            Ok(Issued::Again) => {
+            Ok(IssuedState::Suspended(ticket)) => ticket,
+            Ok(IssuedState::Again) => {
                 let params = self.role.anew(about, &params)?;
                 self.call_again(about.token, params);
                 return Ok(());
             }
             // Another application signed it by the same key.
-            Ok(Issued::Own(..) | Issued::Once(..)) => {
-                return Err(Broken::Forged.refusal().error);
+            Ok(IssuedState::Own(..) | IssuedState::Once(..)) => {
+                return Err(StateFault::Forged.refusal().error);
             }
             Err(broken) => return Err(broken.refusal().error),
         };
-        let waits = |call: &&Suspended| self.state.get(call.token).is_some();
+        let waits = |call: &&SuspendedCall| self.state.get(call.token).is_some();
         let Some(call) = self.state.suspended.get(&ticket).filter(waits) else {
             return Err(invalid(
                 "nothing waits for this `requestState` in this server process any more: make the request again",
@@ -272,7 +272,7 @@ impl Connection<Server> {
 impl Server {
     /// Returns the result that asks for what an error asks for.
     fn elicitation(&self, about: &About, error: &ErrorObject, now: Duration) -> Option<Json> {
-        let method = known(methods::ELICITATION_CREATE)?;
+        let method = question_method(methods::ELICITATION_CREATE)?;
         let question = |(index, params): (usize, Json)| {
             Some(EmbeddedQuestion {
                 name: format!("q{index}"),
@@ -287,7 +287,7 @@ impl Server {
         }
         about.subject.as_ref()?;
         let until = deadline(now, self.limits.client_response_timeout);
-        let state = (self.seal).sign(&Issued::Again, until, about.bound())?;
+        let state = (self.seal).sign(&IssuedState::Again, until, about.bound())?;
         Some(write(&questions, &state, &self.translator, about.revision))
     }
 

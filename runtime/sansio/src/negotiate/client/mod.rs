@@ -11,7 +11,7 @@ use mcp_revisions_core::{Lifecycle, Revision, RevisionSet, methods};
 use mcp_wire::{ErrorObject, Json, meta::SERVER_INFO};
 
 use crate::ask::outcome;
-use crate::client::requests::{RequestPurpose, Waiting};
+use crate::client::requests::{AppRequest, RequestPurpose};
 use crate::client::translate::facts;
 use crate::client::{Channel, Client, Options};
 use crate::json::object;
@@ -330,7 +330,7 @@ impl Connection<Client> {
             self.call_off(call, None);
         }
         let pending = std::mem::take(&mut self.state.pending).into_values();
-        let mut left: Vec<Waiting> = pending
+        let mut left: Vec<AppRequest> = pending
             .filter_map(|pending| match pending.purpose {
                 RequestPurpose::Application(request) => Some(*request),
                 _ => None,
@@ -510,7 +510,7 @@ impl Connection<Client> {
         self.fail(waiting, failure);
     }
 
-    fn fail(&mut self, requests: impl IntoIterator<Item = Waiting>, failure: &Failure) {
+    fn fail(&mut self, requests: impl IntoIterator<Item = AppRequest>, failure: &Failure) {
         for request in requests {
             self.tell_answer(request, Answer::Failed(failure.clone()));
         }

@@ -1,4 +1,4 @@
-//! A server whose application is not known at first: the introduction of the client, and the messages that wait for it.
+//! A server that learns its application late: the introduction of the client, and the messages that wait for its answer.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

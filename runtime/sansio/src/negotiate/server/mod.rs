@@ -13,7 +13,7 @@ use mcp_wire::{Direction, Json, Peeked, Raw, RequestId};
 use crate::errors::{self, Refusal};
 use crate::server::Server;
 use crate::server::reply::MessageReply;
-use crate::server::requests::Opened;
+use crate::server::requests::OpenSession;
 use crate::translate::{NO_PARAMS, no_params};
 use crate::{Caller, Connection, Event};
 
@@ -66,8 +66,8 @@ impl Server {
         Ok(())
     }
 
-    fn opened(&self, revision: Revision, caller: Caller) -> Opened {
-        let mut opened = Opened {
+    fn opened(&self, revision: Revision, caller: Caller) -> OpenSession {
+        let mut opened = OpenSession {
             revision,
             caller: Arc::new(caller),
             log_level: None,

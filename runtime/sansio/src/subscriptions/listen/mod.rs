@@ -47,7 +47,7 @@ pub(crate) struct Listening {
 }
 
 impl Listening {
-    /// Returns when [`wake_listening`](Connection::wake_listening) has something to do.
+    /// Returns the time at which [`wake_listening`](Connection::wake_listening) has to be called.
     pub(crate) fn deadline(&self) -> Option<Duration> {
         self.until.into_iter().chain(self.again).min()
     }

@@ -16,7 +16,9 @@ use super::form::{
 pub(crate) use super::form::{revisions_with_extension, with_extension, without_extension};
 use crate::client::Client;
 use crate::client::peer::named;
-use crate::client::requests::{Called, Look, PendingRequest, RequestPurpose, TaskStage, Waiting};
+use crate::client::requests::{
+    AppRequest, Look, PendingRequest, RequestPurpose, ServerCall, TaskStage,
+};
 use crate::client::stamp::{Claim, may_name, stamped};
 use crate::errors;
 use crate::json::{declares, object, with_members};
@@ -47,7 +49,7 @@ pub(crate) struct Polls {
 
 #[derive(Debug)]
 struct Poll {
-    request: Waiting,
+    request: AppRequest,
     id: String,
     form: Form,
     revision: Revision,
@@ -63,7 +65,7 @@ struct Poll {
 }
 
 impl Polls {
-    /// Returns when a task is looked at next.
+    /// Returns the time of the next request about a task.
     pub(crate) fn deadline(&self) -> Option<Duration> {
         self.open.values().filter_map(|poll| poll.at).min()
     }
@@ -92,7 +94,7 @@ impl Connection<Client> {
     /// Returns the form of the task that a result is, if this end looks after it.
     pub(crate) fn task_given(
         &self,
-        request: &Waiting,
+        request: &AppRequest,
         result: &Json,
         revision: Revision,
     ) -> Option<(Form, Json)> {
@@ -117,7 +119,7 @@ impl Connection<Client> {
     }
 
     /// Looks after a task that an earlier connection was given.
-    pub(crate) fn resume_task(&mut self, request: Waiting, id: String, revision: Revision) {
+    pub(crate) fn resume_task(&mut self, request: AppRequest, id: String, revision: Revision) {
         let form = Form::of(revision).filter(|_| self.role.options.takes_tasks);
         let Some(form) = form else {
             let why = "the server's revision has no tasks, or the client takes none".to_owned();
@@ -144,7 +146,7 @@ impl Connection<Client> {
     }
 
     /// Returns whether the application looks after the task of a call itself.
-    fn hands_on_task(&self, request: &Waiting, revision: Revision) -> bool {
+    fn hands_on_task(&self, request: &AppRequest, revision: Revision) -> bool {
         let declares = || {
             let behalf = request.ask.behalf.as_deref();
             declares_extension(behalf.unwrap_or(&self.role.options.profile).capabilities())
@@ -158,14 +160,19 @@ impl Connection<Client> {
     }
 
     /// Returns whether a result of this kind is a task that the application looks after itself.
-    pub(crate) fn hands_on_kind(&self, kind: &str, request: &Waiting, revision: Revision) -> bool {
+    pub(crate) fn hands_on_kind(
+        &self,
+        kind: &str,
+        request: &AppRequest,
+        revision: Revision,
+    ) -> bool {
         kind == RESULT_TYPE && self.hands_on_task(request, revision)
     }
 
     /// Looks after a task from now on.
     pub(crate) fn take_task(
         &mut self,
-        request: Waiting,
+        request: AppRequest,
         (form, task): (Form, Json),
         revision: Revision,
         now: Duration,
@@ -176,7 +183,7 @@ impl Connection<Client> {
         };
         let interval = interval_of(&task, form).unwrap_or(INTERVAL);
         let poll = Poll {
-            request: Waiting {
+            request: AppRequest {
                 task: TaskStage::Given,
                 ..request
             },
@@ -413,7 +420,7 @@ impl Connection<Client> {
                     return self.give_up_task(token, Answer::Failed(Failure::Rejected(error)));
                 }
             };
-            let called = Called::TaskQuestion {
+            let called = ServerCall::TaskQuestion {
                 task: token,
                 key,
                 method,
@@ -481,20 +488,20 @@ impl Connection<Client> {
     }
 
     /// Takes out a call; what is on its way for it is for nothing.
-    fn end_task(&mut self, token: Token) -> Option<Waiting> {
+    fn end_task(&mut self, token: Token) -> Option<AppRequest> {
         let poll = self.state.polls.open.remove(&token)?;
         let is_look = |pending: &PendingRequest| matches!(pending.purpose, RequestPurpose::Task { token: one, .. } if one == token);
         for id in self.state.pending.find_all(is_look) {
             self.withdraw(id, None);
         }
         self.call_off_all(
-            |called| matches!(called, Called::TaskQuestion { task, .. } if *task == token),
+            |called| matches!(called, ServerCall::TaskQuestion { task, .. } if *task == token),
         );
         Some(poll.request)
     }
 
     /// Takes out all calls: the server is left.
-    pub(crate) fn end_tasks(&mut self) -> Vec<Waiting> {
+    pub(crate) fn end_tasks(&mut self) -> Vec<AppRequest> {
         let open = std::mem::take(&mut self.state.polls.open);
         open.into_values().map(|poll| poll.request).collect()
     }
@@ -502,7 +509,7 @@ impl Connection<Client> {
     /// Returns whether a call that the server refused is made again as a task: it has tools that run no other way.
     pub(crate) fn asks_for_task(
         &self,
-        request: &Waiting,
+        request: &AppRequest,
         error: &ErrorObject,
         revision: Revision,
     ) -> bool {
@@ -522,7 +529,7 @@ impl Connection<Client> {
         }
     }
 
-    fn may_ask_for_task(&self, request: &Waiting, revision: Revision) -> bool {
+    fn may_ask_for_task(&self, request: &AppRequest, revision: Revision) -> bool {
         let capabilities = self.state.changes.capabilities.as_ref();
         self.role.options.takes_tasks
             && !self.hands_on_task(request, revision)
@@ -534,7 +541,7 @@ impl Connection<Client> {
 
     /// Returns whether a call asks for a task from the start: the tool runs no other way, or takes one and the application
     /// would rather have one.
-    pub(crate) fn prefers_task(&self, request: &Waiting, revision: Revision) -> bool {
+    pub(crate) fn prefers_task(&self, request: &AppRequest, revision: Revision) -> bool {
         let takers = &self.state.polls.takers;
         let is_required = || {
             let name: String = request.ask.params.as_ref()?.read_member("name")?;
@@ -579,7 +586,7 @@ impl Connection<Client> {
 
     /// Returns the params of a call that asks for a task.
     pub(crate) fn with_task(
-        request: &Waiting,
+        request: &AppRequest,
         params: Option<Json>,
         revision: Revision,
     ) -> Option<Json> {

@@ -6,7 +6,7 @@ use mcp_revisions_core::{ConversionError, Revision, methods};
 use mcp_wire::{ErrorObject, Json, Map, envelope::write, meta};
 
 use crate::errors;
-use crate::input_required::server::known;
+use crate::input_required::server::question_method;
 use crate::json::object;
 use crate::server::{Outgoing, Server};
 pub use crate::tasks::form::{Form, NOTIFICATIONS_TASKS, RELATED_TASK, RESULT_TYPE, TASKS_UPDATE};
@@ -109,7 +109,7 @@ pub fn task_question(
 ) -> Result<Json, ErrorObject> {
     let TaskQuestion { method, params, .. } = question;
     let unknown = || errors::internal("a client cannot be asked this in a task").error;
-    let method = known(method).ok_or_else(unknown)?;
+    let method = question_method(method).ok_or_else(unknown)?;
     let carried = (server.translator).params_told(TextDirection::Out, method, params, peer, None);
     let (params, _) = carried.map_err(|stopped| stopped.into_error(ErrorObject::INTERNAL_ERROR))?;
     let method = Json::of(server.translator.peer_name(method, peer));
@@ -123,7 +123,7 @@ pub fn task_answer(
     answer: &Json,
     peer: Revision,
 ) -> Result<Json, ErrorObject> {
-    let method = known(&question.method).unwrap_or_default();
+    let method = question_method(&question.method).unwrap_or_default();
     let carried = (server.translator)
         .answer_told(method, answer, peer)
         .map_err(|stopped| stopped.into_error(ErrorObject::INVALID_PARAMS));
@@ -136,14 +136,14 @@ pub fn task_ids(connection: &Connection<Server>, stream: Token) -> Option<(Revis
     Some((pending.revision, pending.task_ids.clone()))
 }
 
-/// Agrees to tell of these tasks on a stream, before it is acknowledged.
+/// Adds these tasks to a stream, before it is acknowledged.
 pub fn agree_to_tasks(connection: &mut Connection<Server>, stream: Token, ids: Vec<String>) {
     if let Some(pending) = connection.state.get_mut(stream) {
         pending.task_ids = ids;
     }
 }
 
-/// Tells of a task on a stream; false if that is over.
+/// Sends a notification of a task on a stream. Returns false if the stream has ended.
 pub fn tell_of_task(connection: &mut Connection<Server>, stream: Token, task: &Map<Json>) -> bool {
     let Some(pending) = connection.state.get(stream) else {
         return false;
@@ -185,9 +185,9 @@ pub fn answer_with_task(connection: &mut Connection<Server>, call: Token, task: 
     waits
 }
 
-/// Tells the client of a session what its own revision has a notification for.
+/// Notifies the client of a session of a task, if its revision has a notification for that.
 pub fn notify_of_task(connection: &mut Connection<Server>, members: &Map<Json>) {
-    let can = |session: &crate::server::requests::Opened| {
+    let can = |session: &crate::server::requests::OpenSession| {
         session.is_initialized && Form::of(session.revision) == Some(Form::Core)
     };
     if connection.state.session.as_deref().is_some_and(can) {

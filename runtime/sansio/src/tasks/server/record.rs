@@ -135,7 +135,7 @@ impl Task {
         size_of::<Self>() + mcp_wire::to_string(self).len()
     }
 
-    /// Returns when it may be gone, in milliseconds since 1970.
+    /// Returns the time at which the task may be removed, in milliseconds since 1970.
     #[must_use]
     pub fn expires_ms(&self) -> i64 {
         self.created_ms.0.saturating_add(self.ttl_ms.0)

@@ -111,7 +111,7 @@ impl MemoryTasks {
     /// Returns the number of tasks that are kept.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.kept().tasks.len()
+        self.lock().tasks.len()
     }
 
     /// Returns whether no task is kept.
@@ -123,10 +123,10 @@ impl MemoryTasks {
     /// Returns the number of bytes that the tasks take up.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.kept().all.bytes
+        self.lock().all.bytes
     }
 
-    fn kept(&self) -> MutexGuard<'_, StoredTasks> {
+    fn lock(&self) -> MutexGuard<'_, StoredTasks> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -199,7 +199,7 @@ pub mod bounds {
 
 impl TaskStore for MemoryTasks {
     fn insert(&self, task: Task) -> Stored<'_, Result<(), TaskStoreError>> {
-        let mut kept = self.kept();
+        let mut kept = self.lock();
         let put = if kept.tasks.contains_key(&task.id) {
             Err(TaskStoreError::Changed)
         } else {
@@ -215,12 +215,12 @@ impl TaskStore for MemoryTasks {
     }
 
     fn get<'a>(&'a self, id: &'a str) -> Stored<'a, Result<Option<Task>, TaskStoreError>> {
-        let task = self.kept().tasks.get(id).cloned();
+        let task = self.lock().tasks.get(id).cloned();
         Box::pin(ready(Ok(task)))
     }
 
     fn replace(&self, task: Task) -> Stored<'_, Result<(), TaskStoreError>> {
-        let mut kept = self.kept();
+        let mut kept = self.lock();
         let is_next = |before: &Task| before.version.0.checked_add(1) == Some(task.version.0);
         let put = if kept.tasks.get(&task.id).is_some_and(is_next) {
             self.put(&mut kept, task)
@@ -231,7 +231,7 @@ impl TaskStore for MemoryTasks {
     }
 
     fn remove<'a>(&'a self, id: &'a str) -> Stored<'a, Result<(), TaskStoreError>> {
-        self.kept().remove(id);
+        self.lock().remove(id);
         Box::pin(ready(Ok(())))
     }
 
@@ -241,7 +241,7 @@ impl TaskStore for MemoryTasks {
         after: Option<(TaskCount, &'a str)>,
         most: usize,
     ) -> Stored<'a, Result<Vec<Task>, TaskStoreError>> {
-        let kept = self.kept();
+        let kept = self.lock();
         let place = |task: &Task| (task.created_ms, task.id.clone());
         let is_after =
             |task: &&Task| after.is_none_or(|after| (task.created_ms, task.id.as_str()) > after);

@@ -1,5 +1,5 @@
-//! Event types of a router, each with a function that says what happened since a position; lists, polls and streams are made
-//! of it. Feature `ext-events`.
+//! Event types of a router, each with a function that returns the events since a position. Lists, polls and streams use it.
+//! Feature `ext-events`.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -23,12 +23,12 @@ mod stream;
 
 pub use mcp_revisions_sansio::driver::{now_ms, timestamp};
 
-/// Time between two looks of a stream at what happened, unless the events have another.
+/// Default of the time between two calls of the function for a stream.
 const INTERVAL: Duration = Duration::from_secs(5);
 
-/// Says that events may have happened: streams look at once. Clones wake the same streams.
+/// A signal that events may have happened: streams call their functions at once. Clones wake the same streams.
 ///
-/// It keeps nothing: what happened is what the function of the event type finds.
+/// It queues nothing: the function of the event type returns the events.
 #[derive(Debug, Clone)]
 pub struct EventSignal(watch::Sender<()>);
 
@@ -85,15 +85,15 @@ impl Events {
 
     /// Adds an event type. Its modes are those of the router, `poll` and `push`.
     ///
-    /// `check` answers what happened since `params.cursor`, oldest first: the events of the subscription's arguments, at most
-    /// `params.max_events`, and the cursor behind them. Without a cursor it returns no events, and the cursor of now. It sets
-    /// `has_more` if it has left out later events, and `truncated` if it has left out earlier ones, since the cursor is too old
-    /// or because of `params.max_age_ms`. The cursor has to mean the same after a restart, and on each replica. An event with a
-    /// `cursor` of its own is one that a stream can be taken up behind. An error of the codes
-    /// [`FORBIDDEN`](mcp_revisions_core::errors::FORBIDDEN), `NOT_FOUND` and `UNSUPPORTED` ends a stream; after others it looks
-    /// again.
+    /// `check` returns the events since `params.cursor`, oldest first: those of the subscription's arguments, at most
+    /// `params.max_events`, and the cursor behind them. Without a cursor it returns no events, and the current cursor. It sets
+    /// `has_more` if it leaves out later events, and `truncated` if it leaves out earlier ones, because the cursor is too old
+    /// or because of `params.max_age_ms`. The cursor has to mean the same after a restart, and on each replica. A stream can
+    /// continue behind an event with a `cursor`. An error of the codes
+    /// [`FORBIDDEN`](mcp_revisions_core::errors::FORBIDDEN), `NOT_FOUND` and `UNSUPPORTED` ends a stream; after others it
+    /// retries.
     ///
-    /// Streams look when `signal` wakes them, and at [intervals](Self::with_interval).
+    /// Streams call it when `signal` wakes them, and at [intervals](Self::with_interval).
     #[must_use]
     pub fn event<Shape, C, E>(
         mut self,
@@ -123,8 +123,8 @@ impl Events {
         self
     }
 
-    /// Sets the time between two looks of a stream that no signal wakes, at least a millisecond, and the `nextPollMs` of polls;
-    /// 5 seconds by default.
+    /// Sets the time between two calls of the function for a stream that no signal wakes, at least a millisecond, and the
+    /// `nextPollMs` of polls; 5 seconds by default.
     #[must_use]
     pub fn with_interval(mut self, interval: Duration) -> Self {
         self.interval = Some(interval.max(Duration::from_millis(1)));
@@ -140,7 +140,7 @@ impl Events {
 }
 
 impl EventSource {
-    /// Asks the function what happened, and checks that others can rest on its answer.
+    /// Calls the function for the events behind a position, and checks its result.
     ///
     /// # Errors
     /// Returns the error of the function, and an error for an answer without a cursor.
@@ -175,7 +175,7 @@ impl EventHandlers {
     /// Finds an event type.
     ///
     /// # Errors
-    /// Returns the error of one that there is not.
+    /// Returns an error for an unknown name.
     fn find(&self, name: &str) -> Result<&EventSource, Error> {
         let mut sources = self.sources.iter();
         sources.find(|one| one.event.name == name).ok_or_else(|| {

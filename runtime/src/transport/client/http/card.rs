@@ -1,4 +1,4 @@
-//! The endpoint of a server of which only the origin is known: its catalog and its cards are read before the first message.
+//! Finds the endpoint of a server by its origin: reads its catalog and its cards before the first message.
 
 use std::time::Duration;
 
@@ -62,9 +62,9 @@ impl Http {
     /// `/.well-known/ai-catalog.json` and the [server cards](https://github.com/modelcontextprotocol/experimental-ext-server-card)
     /// that this names. A URL with a path or a query is an endpoint, and nothing is requested for it.
     ///
-    /// The protocol versions of the card decide the first message to the server, and nothing else: what it answers goes before its
-    /// card. A document, a card or an endpoint of another origin is not used, nor one that is not valid, is longer than 256 KiB, or
-    /// does not come within 10 seconds; [`FoundEndpoint::notes`] say why. Requests for documents have the headers of
+    /// The protocol versions of the card decide only the first message to the server: its answer overrides the card. A document, a
+    /// card or an endpoint of another origin is not used, nor one that is not valid, is longer than 256 KiB, or does not arrive
+    /// within 10 seconds; [`FoundEndpoint::notes`] say why. Requests for documents have the headers of
     /// [`with_header`](Self::with_header), and never start a sign-in.
     /// Cancel safe.
     ///
@@ -167,7 +167,7 @@ impl Documents<'_> {
         };
         let entries = catalog.read_member::<Vec<Json>>("entries");
         let Some(entries) = entries else {
-            let why = "`entries` is no list".to_owned();
+            let why = "`entries` is not a list".to_owned();
             self.note("catalog", why.into());
             return found;
         };
@@ -214,9 +214,7 @@ impl Documents<'_> {
             }
             (None, Some(card)) => card,
             _ => {
-                return Err("its entry has not one of `url` and `data`"
-                    .to_owned()
-                    .into());
+                return Err("its entry needs either `url` or `data`".to_owned().into());
             }
         };
         Ok(endpoint_of(card, |url| self.raw.place(url), origin)?)

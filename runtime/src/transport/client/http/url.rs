@@ -1,4 +1,4 @@
-//! URLs of a server: where a reference leads to, and which parts of one are not shown.
+//! URLs of a server: resolves references, and hides the parts that may be secrets.
 
 use ::http::Uri;
 use ::http::uri::PathAndQuery;
@@ -103,7 +103,7 @@ pub(super) fn without_user(url: Uri) -> Option<(Uri, Option<String>)> {
     Some((Uri::from_parts(parts).ok()?, Some(basic)))
 }
 
-/// Scheme, host and port of a URL of HTTP.
+/// Returns scheme, host and port of an HTTP URL.
 fn origin(url: &Uri) -> Option<(&str, String, u16)> {
     let scheme = url.scheme_str()?;
     let port = match scheme {

@@ -28,7 +28,7 @@ impl ServiceShared {
     /// its client has status 503 or has hung up.
     pub(in crate::transport::http) async fn take_kept(
         self: &Arc<Self>,
-        head: Parts,
+        head: Box<Parts>,
         who: Owner,
         names_session: bool,
         (bytes, permit): (Vec<u8>, Permit),
@@ -76,7 +76,8 @@ impl ServiceShared {
             let response = match share.take(bytes.len()) {
                 Ok(permit) => {
                     let body = (bytes.to_vec(), permit);
-                    let taken = self.take_message(head.clone(), who.clone(), names_session, body);
+                    let taken =
+                        self.take_message(Box::new(head.clone()), who.clone(), names_session, body);
                     boxed(taken).await.unwrap_or_else(|refused| *refused)
                 }
                 Err(full) => refused_for(1, &full.to_string()),

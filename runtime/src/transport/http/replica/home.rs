@@ -158,7 +158,7 @@ async fn respond(
     };
     let session = text(&head.headers, headers::SESSION_ID).map(ToOwned::to_owned);
     head.extensions.insert(FromReplica);
-    let admitted = Box::pin(inner.admitted(head, body));
+    let admitted = Box::pin(inner.admitted(Box::new(head), body));
     let response: Response<Body> = match &session {
         // A replica that knows this one as the home of a session does not look whether another has taken it over.
         Some(session) => match inner.replica.settled().await {

@@ -1,4 +1,4 @@
-//! Streams that tell of tasks: each task in a task of its own, so that one stream tells of many.
+//! Streams of task notifications. A stream spawns a task for each protocol task that it follows.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -68,7 +68,7 @@ pub(super) async fn without_handler(peer: &Peer, error: ErrorObject) -> Result<J
     std::future::pending().await
 }
 
-/// Tells how a task is, now and with each change, until it has ended or the stream has.
+/// Sends the status of a task, now and with each change, until the task or the stream has ended.
 async fn tell(
     tasks: Weak<Tasks>,
     peer: Peer,

@@ -14,12 +14,12 @@ use mcp_revisions::sansio::server::{MemoryTasks, TaskOptions};
 use mcp_revisions::service::{Client, Error, McpServer, RequestContext, Router};
 use mcp_revisions::{Latest, Revision, args};
 use serde_json::{Value, json};
-use tokio::io::duplex;
 use tokio::sync::Notify;
 
 use crate::http::{PER_REQUEST, Post};
 use crate::service::peer::Peer;
 use crate::support::Ada;
+use crate::support::served;
 
 const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 
@@ -98,12 +98,7 @@ impl World {
     }
 
     async fn peer_of(&self, server: McpServer<Latest>, revision: Revision) -> Peer {
-        let (near, far) = duplex(1 << 16);
-        crate::support::spawn(async move {
-            let (input, output) = tokio::io::split(far);
-            server.lines(input, output).await.unwrap();
-        });
-        Peer::connect(revision, near).await
+        Peer::connect(revision, served(server)).await
     }
 }
 
@@ -159,13 +154,8 @@ fn per_request(method: &str, mut params: Value, name: &str) -> Post {
 
 impl World {
     fn client(&self, revision: Revision) -> Client {
-        let (near, far) = duplex(1 << 16);
         let server = self.server(|it| it);
-        crate::support::spawn(async move {
-            let (input, output) = tokio::io::split(far);
-            server.lines(input, output).await.unwrap();
-        });
-        let (input, output) = tokio::io::split(near);
+        let (input, output) = tokio::io::split(served(server));
         Client::builder(&mcp::Implementation::new("client", args::Version("1")))
             .with_revisions([revision].into_iter().collect())
             .with_tasks()

@@ -236,7 +236,7 @@ async fn a_client_without_tasks_waits_for_the_result_and_hears_of_progress() {
         let mut peer = world.peer(revision).await;
         world.leave.notify_one();
         let params = json!({"name": "waits", "arguments": {}, "_meta": {"progressToken": "p"}});
-        let result = peer.call("tools/call", params).await.unwrap();
+        let result = peer.result("tools/call", params).await;
         assert_eq!(result["content"][0]["text"], "done", "{revision}");
         assert_eq!(
             peer.hears("notifications/progress").await["params"]["progressToken"],

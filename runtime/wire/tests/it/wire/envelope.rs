@@ -68,73 +68,61 @@ fn tells_messages_apart() {
 #[test]
 fn refuses_what_is_no_message() {
     use ErrorKind::*;
-    for (text, kind, pointer, expected) in [
+    let is_refused = |text: &str, kind, pointer: &str, expected: &str| {
+        let expected = (kind, pointer.to_owned(), expected.to_owned());
+        assert_eq!(refusal(text), expected, "{text}");
+    };
+    let no_version = "member `jsonrpc` of JSON-RPC message";
+    is_refused(r#"{"id":1,"method":"m"}"#, Missing, "", no_version);
+    is_refused("5", Kind, "", "JSON-RPC message object");
+    for version in [r#""1.0""#, "2.0"] {
+        let text = format!(r#"{{"jsonrpc":{version},"id":1,"method":"m"}}"#);
+        is_refused(&text, Constant, "/jsonrpc", "\"2.0\"");
+    }
+    for (members, kind, pointer, expected) in [
         (
-            r#"{"id":1,"method":"m"}"#,
-            Missing,
-            "",
-            "member `jsonrpc` of JSON-RPC message",
-        ),
-        (
-            r#"{"jsonrpc":"1.0","id":1,"method":"m"}"#,
-            Constant,
-            "/jsonrpc",
-            "\"2.0\"",
-        ),
-        (
-            r#"{"jsonrpc":2.0,"id":1,"method":"m"}"#,
-            Constant,
-            "/jsonrpc",
-            "\"2.0\"",
-        ),
-        (
-            r#"{"jsonrpc":"2.0","id":null,"method":"m"}"#,
+            r#""id":null,"method":"m""#,
             Kind,
             "/id",
             "a string or an integer",
         ),
         (
-            r#"{"jsonrpc":"2.0","id":1.5,"method":"m"}"#,
+            r#""id":1.5,"method":"m""#,
             Kind,
             "/id",
             "a string or an integer",
         ),
+        (r#""id":1,"method":null"#, Kind, "/method", "a string"),
         (
-            r#"{"jsonrpc":"2.0","id":1,"method":null}"#,
-            Kind,
-            "/method",
-            "a string",
-        ),
-        (
-            r#"{"jsonrpc":"2.0","id":1,"method":"m","params":5}"#,
+            r#""id":1,"method":"m","params":5"#,
             Kind,
             "/params",
             "an object or an array",
         ),
         (
-            r#"{"jsonrpc":"2.0","result":{}}"#,
+            r#""result":{}"#,
             Missing,
             "",
             "member `id` of JSON-RPC message",
         ),
         (
-            r#"{"jsonrpc":"2.0","id":1}"#,
+            r#""id":1"#,
             Missing,
             "",
             "member `method` of JSON-RPC message",
         ),
         (
-            r#"{"jsonrpc":"2.0","id":1,"id":1,"method":"m"}"#,
+            r#""id":1,"id":1,"method":"m""#,
             Duplicate,
             "/id",
             "each member once",
         ),
-        ("5", Kind, "", "JSON-RPC message object"),
     ] {
-        assert_eq!(
-            refusal(text),
-            (kind, pointer.to_owned(), expected.to_owned()),
-            "{text}"
+        is_refused(
+            &format!(r#"{{"jsonrpc":"2.0",{members}}}"#),
+            kind,
+            pointer,
+            expected,
         );
     }
     let parts = [

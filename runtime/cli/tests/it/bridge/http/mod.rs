@@ -11,6 +11,7 @@ use mcp_revisions_core::Revision;
 use serde_json::{Value, json};
 
 use crate::bridge::talk::{PATIENCE, Talk, bridge, peer};
+use crate::mcp_rev;
 
 /// A message over HTTP, and the body that answers.
 pub(super) fn post(port: u16, revision: Revision, body: &Value) -> String {
@@ -122,13 +123,9 @@ pub(super) fn port_of(child: Child) -> (Program, u16) {
 
 /// A client at the standard streams of a bridge to what listens there.
 fn bridged(client: Revision, url: &str, options: &[&str]) -> Talk {
-    let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-        .args(["bridge", "--loss-log", "off"])
+    let child = mcp_rev("bridge --loss-log off")
         .args(options)
         .arg(url)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     Talk::new(client, child)

@@ -1,6 +1,5 @@
 //! Clients and servers that a bridge reaches over HTTP, and what it hands on.
 
-use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
 use std::path::Path;
@@ -13,9 +12,10 @@ use mcp_revisions::sansio::client::OutgoingRequest;
 use mcp_revisions_core::{Lifecycle, Revision};
 use serde_json::json;
 
-#[cfg(unix)]
 use crate::bridge::talk::{Held, bridge_to};
 use crate::bridge::talk::{PATIENCE, bridge, value};
+#[cfg(unix)]
+use crate::mcp_rev;
 
 use super::{
     LISTENING, Program, bridged, call, exchange, initialize, listening, listening_with, port_of,
@@ -99,9 +99,8 @@ fn the_transport_of_2024_11_05_is_spoken_at_both_ends() {
 fn headers_of_the_command_line_reach_the_server() {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-    let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-        .args(["bridge", "--log", "off", "--header", "X-Tenant: ours", &url])
-        .stdin(Stdio::piped())
+    let child = mcp_rev("bridge --log off --header")
+        .args(["X-Tenant: ours", &url])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
@@ -147,12 +146,9 @@ fn killed(client: Revision, after: Duration) {
     let (mut listener, port) = port_of(bridge_to(&LISTENING, Revision::V2025_06_18, &own));
     let url = format!("http://127.0.0.1:{port}/mcp");
     let mut talk = bridged(client, &url, &["--log", "off"]);
-    let add = talk.tool("add");
-    talk.answers(&[add]);
+    talk.adds();
     let asked = ["ask", "progress", "sample"].map(|tool| talk.tool(tool));
-    while let Some(output) = talk.client.poll() {
-        talk.does(output, &mut BTreeMap::new());
-    }
+    talk.sends();
     thread::sleep(after);
     listener.kill().unwrap();
     assert_eq!(talk.answers(&asked).len(), asked.len(), "{client}");
@@ -262,11 +258,9 @@ fn headers_that_repeat_arguments_are_handed_on() {
     std::fs::create_dir_all(&folder).unwrap();
     let (_server, url) = serving(Revision::LATEST);
     let record = folder.join("talk.jsonl");
-    let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-        .arg("bridge")
+    let child = mcp_rev("bridge")
         .args(LISTENING)
         .args(["--record", record.to_str().unwrap(), &url])
-        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     let (_child, port) = port_of(child);

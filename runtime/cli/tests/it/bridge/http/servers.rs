@@ -3,7 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,7 +13,8 @@ use mcp_revisions_core::Revision;
 use serde_json::{Value, json};
 
 use crate::bridge::several::{self, File, definition};
-use crate::bridge::talk::{PATIENCE, bridge_to, peer, value};
+use crate::bridge::talk::{PATIENCE, bridge_to, peer};
+use crate::mcp_rev;
 
 use super::{
     LISTENING, bridged, call, call_in, exchange, in_session, initialize, listening, listening_with,
@@ -194,11 +195,9 @@ fn spied(url: &str) -> (String, std::sync::mpsc::Receiver<String>) {
 /// The client is answered with the reason, and so is the next one.
 #[test]
 fn a_listener_whose_server_cannot_be_used_tells_each_client_why() {
-    let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-        .arg("bridge")
+    let child = mcp_rev("bridge")
         .args(LISTENING)
         .args(["--", "/no/such/program"])
-        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     let (_child, port) = port_of(child);
@@ -215,13 +214,7 @@ fn no_session_of_a_server_at_a_url_is_left_before_its_client_leaves() {
     for opening in [initialize(), able()] {
         let (_server, url) = serving(Revision::V2025_03_26);
         let (url, left) = spied(&url);
-        let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-            .arg("bridge")
-            .args(LISTENING)
-            .arg(&url)
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let child = mcp_rev("bridge").args(LISTENING).arg(&url).spawn().unwrap();
         let (_child, port) = port_of(child);
         let session = session_of(&in_session(port, None, Some(&opening))).unwrap();
         assert!(call_in(port, &session, "add").contains("\"3.5\""));
@@ -242,9 +235,7 @@ fn an_answer_over_http_that_is_too_long_is_an_error() {
         let answers = talk.answers(&[endless]);
         let told = format!("{:?}", answers[&endless]);
         assert!(told.contains("16777216"), "{server}: {told}");
-        let add = talk.tool("add");
-        let answers = talk.answers(&[add]);
-        assert_eq!(value(&answers[&add])["content"][0]["text"], "3.5");
+        talk.adds();
     }
 }
 
@@ -334,12 +325,10 @@ fn one_address_has_its_share_of_servers() {
 #[test]
 fn a_request_after_the_death_of_a_shared_server_goes_to_the_next_one() {
     let script = r#"exec 3>&1 >&2; "$0" --only 2025-06-18 >&3; exec 3>&-; sleep 0.7"#;
-    let child = Command::new(env!("CARGO_BIN_EXE_mcp-rev"))
-        .arg("bridge")
+    let child = mcp_rev("bridge")
         .args(LISTENING)
         .args(["--", "sh", "-c", script])
         .arg(peer())
-        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     let (_child, port) = port_of(child);

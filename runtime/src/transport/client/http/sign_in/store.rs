@@ -1,4 +1,4 @@
-//! The store of the kept parts of a sign-in: in memory, or in a file that several processes share.
+//! The stores of a sign-in: in memory, or in a file that several processes share.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -101,7 +101,7 @@ impl TokenStore for MemoryStore {
     }
 }
 
-/// Sees why a store cannot be used.
+/// A function that gets the reason why a store cannot be used.
 pub(super) type StoreFailureHook = Arc<dyn Fn(&StoreError) + Send + Sync>;
 
 /// A store, and the memory for what it cannot take: a token is used even if it cannot be stored.
