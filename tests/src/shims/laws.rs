@@ -414,14 +414,20 @@ impl Survival<'_> {
                 for member in members {
                     path.push(member.name.clone());
                     if member.standing == Standing::Unknown && is_opaque(&member.node) {
-                        let lost = self
-                            .losses
-                            .iter()
-                            .any(|loss| loss.pointer() == pointer(path));
+                        // A mistake inside of it is told where it stands, and costs no more than itself.
+                        let at = pointer(path);
+                        let lost = self.losses.iter().any(|loss| {
+                            let place = loss.pointer();
+                            let below = place.strip_prefix(&at);
+                            below.is_some_and(|rest| {
+                                let is_mistake = loss.rule() == Rule::INVALID.id();
+                                rest.is_empty() || is_mistake && rest.starts_with('/')
+                            })
+                        });
                         let target = self.target(path);
                         let found = find(&mut self.there, &target);
                         if !lost && (found.is_none() || found != find(&mut self.here, path)) {
-                            self.missing.get_or_insert(pointer(path));
+                            self.missing.get_or_insert(at);
                         }
                     } else {
                         self.of(&member.node, path);
