@@ -415,10 +415,10 @@ impl Survival<'_> {
                     path.push(member.name.clone());
                     if member.standing == Standing::Unknown && is_opaque(&member.node) {
                         // A mistake inside of it is told where it stands, and costs no more than itself.
-                        let at = pointer(path);
+                        let own = pointer(path);
                         let lost = self.losses.iter().any(|loss| {
                             let place = loss.pointer();
-                            let below = place.strip_prefix(&at);
+                            let below = place.strip_prefix(&own);
                             below.is_some_and(|rest| {
                                 let is_mistake = loss.rule() == Rule::INVALID.id();
                                 rest.is_empty() || is_mistake && rest.starts_with('/')
@@ -427,7 +427,7 @@ impl Survival<'_> {
                         let target = self.target(path);
                         let found = find(&mut self.there, &target);
                         if !lost && (found.is_none() || found != find(&mut self.here, path)) {
-                            self.missing.get_or_insert(at);
+                            self.missing.get_or_insert(own);
                         }
                     } else {
                         self.of(&member.node, path);
