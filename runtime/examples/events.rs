@@ -1,15 +1,19 @@
 //! A server with events, one each second, over HTTP: `cargo run -p mcp-revisions --example events [-- PORT]`. With `-- URL` it is a
-//! client, which goes on when the server is started again.
+//! client, which goes on when the server is started again. With `-- PORT HOST` it delivers to webhooks at that host, too.
 
 use std::time::Duration;
 
+use ::http::Request;
 use mcp_revisions::args::Id;
 use mcp_revisions::core::extensions::events as ext;
 use mcp_revisions::mcp_wire::{Json, JsonObject};
 use mcp_revisions::service::client::events::EventUpdate;
-use mcp_revisions::service::router::events::{EventSignal, Events, now_ms, timestamp};
+use mcp_revisions::service::router::events::{
+    EventSignal, Events, WebhookAddresses, Webhooks, now_ms, timestamp,
+};
 use mcp_revisions::{Client, Error, Router, http};
 use serde_json::json;
+use tower::ServiceExt as _;
 
 /// Number of seconds that can be gone back.
 const KEPT: u64 = 300;
@@ -70,18 +74,26 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .with_description("A second has passed.")
         .with_payload_schema(schema);
     let events = Events::new().event(event, &EventSignal::new(), ticks);
-    let server = Router::new().events(events.with_interval(Duration::from_secs(1)));
+    let mut events = events.with_interval(Duration::from_secs(1));
+    if let Some(host) = std::env::args().nth(2) {
+        // Private addresses are for trying it out.
+        events = events.with_webhooks(Webhooks::over_http([host], WebhookAddresses::Private)?);
+    }
+    let server = Router::new().events(events);
     let service = server
         .build("clock", "1.0.0")?
         .into_http_service(http::Options::new());
     let listener = http::bind(("127.0.0.1", argument.parse().unwrap_or(8080))).await?;
     println!("listening on http://{}/mcp", listener.local_addr()?);
-    http::serve_until(
-        listener,
-        service,
-        mcp_revisions::stop_signal()?,
-        Duration::ZERO,
-    )
-    .await;
+    // A server that is not an example verifies the token, by `http::ResourceGuard`.
+    let named = service.clone().map_request(|mut request: Request<_>| {
+        let token = request.headers().get("authorization");
+        if let Some(token) = token.and_then(|it| Some(it.to_str().ok()?.to_owned())) {
+            request.extensions_mut().insert(http::Principal(token));
+        }
+        request
+    });
+    let stop = mcp_revisions::stop_signal()?;
+    http::serve_layered(listener, named, &service, stop, Duration::ZERO).await;
     Ok(())
 }

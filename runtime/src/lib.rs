@@ -53,7 +53,7 @@
 //! | `router` | servers made of functions: tools, resources, prompts, completions; implies `server-stdio` |
 //! | `ext-tasks` | tasks, in the core of 2025-11-25 and as an extension: `Router::as_task` of a server, and clients that wait for the result of a task; the types of the extension |
 //! | `skills` | a server's skills: `Router::skills`; a client that verifies what it reads of them: `Client::load_skill`; implies `ext-skills` |
-//! | `ext-events` | a server's events: `Router::events`; a client that follows them: `Client::events`; the types of the extension |
+//! | `ext-events` | a server's events: `Router::events`, with `client-auth` also to webhooks; a client that follows them: `Client::events`; the types of the extension |
 //! | `ext-apps`, `ext-skills`, `ext-tasks-draft` | types of other extensions, and of their drafts; `extensions` brings all |
 //! | `macros` | the attribute `#[tool]`: name, description and hints of a tool beside its function, for `Router::add`; implies `router` and `schemars` |
 //! | `schemars` | JSON schemas of the arguments and results of these functions, and forms for elicitation |

@@ -115,7 +115,7 @@ fn built(
 ) -> Result<BuiltModel, Error> {
     let schema = Schema::parse(schema, &scope.to_string())?;
     let held = &rules.of(scope);
-    let built = draft(&schema, scope, held, methods, prose)?;
+    let built = draft(schema, scope, held, methods, prose)?;
     let own = Areas::of([&built.model], |method| module(methods.area(method)));
     join::decide(built, scope, held, &known.or(own))
 }
@@ -162,7 +162,7 @@ impl<'s> Models<'s> {
         let undecided = spec.revisions.iter().map(|revision| {
             let scope = Scope::Revision(revision.id.clone());
             let schema = Schema::parse(&revision.schema, &scope.to_string())?;
-            let built = draft(&schema, &scope, &rules.of(&scope), &methods, &nothing)?;
+            let built = draft(schema, &scope, &rules.of(&scope), &methods, &nothing)?;
             Ok((revision, scope, built))
         });
         let undecided = Error::apart(undecided, &mut errors);
@@ -327,11 +327,18 @@ impl<'s> Models<'s> {
         }
     }
 
-    /// Returns doc lines that no revision uses; asks for every line first.
+    /// Returns doc lines that no revision uses.
     pub fn unused_docs(&self) -> Vec<Error> {
-        let _ = self.undocumented();
+        self.doc_gaps().1
+    }
+
+    /// Returns what [`Models::undocumented`] does, and the doc lines that no revision uses.
+    pub fn doc_gaps(&self) -> (Vec<Undocumented>, Vec<Error>) {
+        // A line is known to be used only once all have been asked for.
+        let undocumented = self.undocumented();
         let own = self.extension_docs.values().flat_map(Docs::unused);
-        self.docs.unused().into_iter().chain(own).collect()
+        let unused = self.docs.unused().into_iter().chain(own).collect();
+        (undocumented, unused)
     }
 
     /// Returns the revisions that are converted, oldest first: no candidates, and no draft that is another revision.

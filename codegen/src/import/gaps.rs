@@ -41,7 +41,8 @@ impl SpecGaps {
         }
         open.decisions.sort();
         open.decisions.dedup();
-        open.problems.extend(models.unused_docs());
+        let (undocumented, unused) = models.doc_gaps();
+        open.problems.extend(unused);
         // A draft that is a release is documented there.
         let is_told_elsewhere = |id: &str| {
             spec.revision(id).is_ok_and(|mine| {
@@ -50,8 +51,7 @@ impl SpecGaps {
                 first.is_some_and(|first| first.id != id)
             })
         };
-        let undocumented = models.undocumented().into_iter();
-        open.undocumented = undocumented
+        open.undocumented = (undocumented.into_iter())
             .filter(|one| !one.missing.is_empty() && !is_told_elsewhere(&one.of))
             .collect();
         open

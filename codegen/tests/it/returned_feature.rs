@@ -8,6 +8,7 @@ use mcp_revisions_schema::spec::{ExtensionSpec, Spec};
 use serde_json::{Value, json};
 
 use crate::{says, specs};
+use std::sync::LazyLock;
 
 /// The state of the tasks extension that the core took back.
 fn extension(spec: &Spec) -> &ExtensionSpec {
@@ -44,18 +45,28 @@ fn schema(spec: &Spec) -> Value {
     schema
 }
 
-/// The directory with that schema as the draft's.
-fn taken_back() -> SpecDirectory {
-    let mut directory = specs::twin_directory();
-    let schema = schema(&directory.spec().unwrap());
-    let upstream = UpstreamFile::of_text("draft.json", &schema.to_string()).unwrap();
-    let options = ImportOptions {
-        revision: "draft".to_owned(),
-        ..ImportOptions::default()
-    };
-    directory.import(&upstream, &options).unwrap();
+/// The directory with a schema imported.
+fn imported(directory: &SpecDirectory, schema: &Value, options: &ImportOptions) -> SpecDirectory {
+    let mut directory = directory.clone();
+    let upstream = UpstreamFile::of_text("schema.json", &schema.to_string()).unwrap();
+    directory.import(&upstream, options).unwrap();
     directory
 }
+
+fn as_draft() -> ImportOptions {
+    ImportOptions {
+        revision: "draft".to_owned(),
+        ..ImportOptions::default()
+    }
+}
+
+/// The directory with that schema as the draft's.
+static TAKEN_BACK: LazyLock<SpecDirectory> = LazyLock::new(|| {
+    let twins = specs::twin_directory();
+    imported(&twins, &schema(&twins.spec().unwrap()), &as_draft())
+});
+static SPEC: LazyLock<Spec> = LazyLock::new(|| TAKEN_BACK.spec().unwrap());
+static OPEN: LazyLock<SpecGaps> = LazyLock::new(|| SpecGaps::of(&SPEC));
 
 fn stub<'o>(open: &'o [Decision], place: &str) -> &'o str {
     let found = open.iter().find(|one| one.place == place);
@@ -65,8 +76,7 @@ fn stub<'o>(open: &'o [Decision], place: &str) -> &'o str {
 
 #[test]
 fn a_core_that_takes_tasks_back_asks_once_for_each_part_of_the_feature() {
-    let spec = taken_back().spec().unwrap();
-    let open = SpecGaps::of(&spec).decisions;
+    let open = &OPEN.decisions;
     let places: Vec<&str> = open.iter().map(|one| one.place.as_str()).collect();
     assert_eq!(
         places,
@@ -78,24 +88,22 @@ fn a_core_that_takes_tasks_back_asks_once_for_each_part_of_the_feature() {
         ]
     );
     // An older peer declares the extension, and its server waits for what a task comes to.
-    let capability = stub(&open, "ServerCapabilities.tasks");
+    let capability = stub(open, "ServerCapabilities.tasks");
     for way in ["up", "down"] {
         let entry = "{ entry = { of = \"extensions\", name = \"io.modelcontextprotocol/tasks\" } }";
         says(capability, &format!("{way} = {entry}"));
     }
     says(
-        stub(&open, "CallToolOutcome|CreateTask"),
+        stub(open, "CallToolOutcome|CreateTask"),
         "down = { requires-state = \"tasks\" }",
     );
-    says(stub(&open, "notifications/tasks"), "action = \"drop\"");
+    says(stub(open, "notifications/tasks"), "action = \"drop\"");
 }
 
 #[test]
 fn the_proposed_rows_answer_all_that_is_open_once_they_have_their_source() {
-    let mut directory = taken_back();
-    let spec = directory.spec().unwrap();
-    let open = SpecGaps::of(&spec);
-    directory.scaffold(&open).unwrap();
+    let mut directory = TAKEN_BACK.clone();
+    directory.scaffold(&OPEN).unwrap();
     let files = directory.files().iter();
     let filled = files.map(|(name, text)| (name.clone(), specs::filled(text)));
     let spec = Spec::from_files(filled.collect()).unwrap();
@@ -111,21 +119,19 @@ fn the_proposed_rows_answer_all_that_is_open_once_they_have_their_source() {
 #[test]
 fn a_release_that_takes_tasks_back_is_the_later_core() {
     for through_a_draft in [true, false] {
-        let mut directory = if through_a_draft {
-            taken_back()
+        let directory = if through_a_draft {
+            TAKEN_BACK.clone()
         } else {
             specs::twin_directory()
         };
         let schema = schema(&directory.spec().unwrap());
-        let upstream = UpstreamFile::of_text("schema.json", &schema.to_string()).unwrap();
         let options = ImportOptions {
             revision: "2027-05-01".to_owned(),
             status: Some(mcp_revisions_schema::RevisionStage::Released),
             lifecycle: Some(mcp_revisions_schema::spec::Lifecycle::PerRequest),
             ..ImportOptions::default()
         };
-        directory.import(&upstream, &options).unwrap();
-        let spec = directory.spec().unwrap();
+        let spec = imported(&directory, &schema, &options).spec().unwrap();
         let core = extension(&spec).later_core.as_ref().unwrap();
         assert_eq!(core.revision, "2027-05-01");
         let open = SpecGaps::of(&spec).decisions;
@@ -140,25 +146,18 @@ fn a_release_that_takes_tasks_back_is_the_later_core() {
 
 #[test]
 fn an_erratum_of_the_extension_mends_the_core_that_repeats_the_definition() {
-    let spec = taken_back().spec().unwrap();
-    let draft = spec.revision("draft").unwrap();
+    let draft = SPEC.revision("draft").unwrap();
     let params = |schema: &Value| {
         schema["$defs"]["GetTaskRequest"]["allOf"][1]["properties"]["params"].clone()
     };
     assert_eq!(params(&draft.raw)["properties"].get("_meta"), None);
-    assert_eq!(params(&draft.schema), params(&extension(&spec).schema));
+    assert_eq!(params(&draft.schema), params(&extension(&SPEC).schema));
     assert!(draft.errata.iter().any(|one| one.id == "request-meta"));
     // A core that has the definition otherwise is as it is.
-    let mut other = schema(&spec);
+    let mut other = schema(&SPEC);
     let own = &mut other["$defs"]["GetTaskRequest"]["allOf"][1]["properties"]["params"];
     own["properties"]["depth"] = json!({"type": "integer"});
-    let mut directory = taken_back();
-    let upstream = UpstreamFile::of_text("draft.json", &other.to_string()).unwrap();
-    let options = ImportOptions {
-        revision: "draft".to_owned(),
-        ..ImportOptions::default()
-    };
-    directory.import(&upstream, &options).unwrap();
+    let directory = imported(&TAKEN_BACK, &other, &as_draft());
     let spec = directory.spec().unwrap();
     let draft = spec.revision("draft").unwrap();
     assert_eq!(params(&draft.schema)["properties"].get("_meta"), None);
@@ -169,10 +168,8 @@ fn an_erratum_of_the_extension_mends_the_core_that_repeats_the_definition() {
 /// Lines of an earlier core with a definition of that name do not hide those of the extension.
 #[test]
 fn definitions_that_the_core_takes_back_have_the_doc_lines_of_the_extension() {
-    let spec = taken_back().spec().unwrap();
-    let models = Models::build(&spec).unwrap();
-    let open = SpecGaps::of(&spec).undocumented;
-    let open: Vec<String> = (open.iter().filter(|one| one.of == "draft"))
+    let models = Models::build(&SPEC).unwrap();
+    let open: Vec<String> = (OPEN.undocumented.iter().filter(|one| one.of == "draft"))
         .flat_map(|one| one.names())
         .collect();
     let is_envelope = |name: &String| name.contains("ResultResponse");

@@ -60,8 +60,10 @@ pub fn is_allowed_address(address: IpAddr, is_local: bool, allows_private: bool)
     if first == 0 || first >= 224 || v4.is_link_local() {
         return false;
     }
-    let is_shared = first == 100 && (64..128).contains(&second);
-    allows_private || !(v4.is_private() || is_shared)
+    // Addresses between carriers, of protocols, and of benchmarks.
+    let is_inside = matches!((first, second), (100, 64..128) | (198, 18..20))
+        || v4.octets().starts_with(&[192, 0, 0]);
+    allows_private || !(v4.is_private() || is_inside)
 }
 
 /// Checks a URL that a server names: https, or http on this machine if the MCP server is there as well; no user, no fragment.
@@ -195,6 +197,9 @@ mod tests {
             ("0.0.0.0", true, true, false),
             ("224.0.0.1", true, true, false),
             ("100.64.0.1", false, false, false),
+            ("192.0.0.8", false, false, false),
+            ("198.19.0.1", false, false, false),
+            ("198.20.0.1", false, false, true),
             ("::", true, true, false),
             ("::1", false, true, false),
             ("::ffff:10.0.0.1", false, false, false),

@@ -14,7 +14,7 @@ use crate::{AuthError, Challenge, FlowResponse, Settings};
 const SERVERS: usize = 20;
 
 /// The result of discovery.
-pub(crate) struct Discovered {
+pub(crate) struct DiscoveredServer {
     /// The resource, exactly as its metadata name it; `None` for a server of 2025-03-26.
     pub(crate) resource: Option<String>,
     /// The scopes that the resource lists.
@@ -41,7 +41,7 @@ pub(crate) async fn discover(
     challenge: Option<&Challenge>,
     version: Option<&str>,
     kept: Option<&str>,
-) -> Result<Discovered, AuthError> {
+) -> Result<DiscoveredServer, AuthError> {
     let server = Url::parse(&settings.server).map_err(|_| AuthError::Address {
         whose: "the MCP server".to_owned(),
         url: harmless(&settings.server),
@@ -78,7 +78,7 @@ pub(crate) async fn discover(
         reader.add_pkce(&mut metadata, &server).await;
     }
     let found = resource.unwrap_or_default();
-    Ok(Discovered {
+    Ok(DiscoveredServer {
         resource: found.resource,
         scopes: found.scopes,
         wants_dpop: found.wants_dpop,

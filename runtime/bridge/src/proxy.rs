@@ -19,7 +19,7 @@ use tracing::warn;
 use crate::identity::{self, anyone};
 use crate::layers;
 use crate::link::{BridgedRequest, Rewrite};
-use crate::servers::{Servers, Used};
+use crate::servers::{Servers, UsedServer};
 use crate::settings::BridgeSettings;
 
 /// Arguments of tools that headers repeat.
@@ -188,7 +188,7 @@ impl Proxy {
     /// Calls a function with the server of a client, in a task.
     fn with_server<F, A>(&self, session: &Session, act: F)
     where
-        F: FnOnce(Used) -> A + Send + 'static,
+        F: FnOnce(UsedServer) -> A + Send + 'static,
         A: Future<Output = ()> + Send,
     {
         let (servers, session) = (self.servers.clone(), session.clone());

@@ -159,13 +159,13 @@ struct BridgeServers {
 }
 
 /// A server that is used; it is not ended meanwhile.
-pub(crate) struct Used {
+pub(crate) struct UsedServer {
     upstream: ServerLink,
     /// Keeps the place from being idle.
     _place: Arc<ServerSlot>,
 }
 
-impl std::ops::Deref for Used {
+impl std::ops::Deref for UsedServer {
     type Target = ServerLink;
 
     fn deref(&self) -> &ServerLink {
@@ -211,7 +211,7 @@ impl Servers {
         &self,
         caller: &Arc<Caller>,
         session: &Session,
-    ) -> Result<Used, Box<Refusal>> {
+    ) -> Result<UsedServer, Box<Refusal>> {
         let owner = session.owner();
         let key = self.key(caller, session, &owner);
         let place = self.place(key, owner)?;
@@ -220,7 +220,7 @@ impl Servers {
             started.map_err(|error| self.failed(error, &place))
         };
         let upstream = place.started.get_or_init(starting).await.clone()?;
-        Ok(Used {
+        Ok(UsedServer {
             upstream,
             _place: place,
         })

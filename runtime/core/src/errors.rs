@@ -15,8 +15,12 @@ pub const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
 pub const NOT_FOUND: i64 = -32023;
 /// Events: the principal may not have these events.
 pub const FORBIDDEN: i64 = -32024;
+/// Events: the client has as many subscriptions as it may have, or one of too many bytes.
+pub const RESOURCE_EXHAUSTED: i64 = -32025;
 /// Events: what the request asks for is not supported, such as a delivery mode.
 pub const UNSUPPORTED: i64 = -32026;
+/// Events: the webhook of a subscription cannot be reached, or has not repeated its challenge.
+pub const CALLBACK_ENDPOINT: i64 = -32027;
 /// There is no such resource; up to 2025-11-25.
 pub const RESOURCE_NOT_FOUND: i64 = -32002;
 /// The user has to go through a URL first; only in 2025-11-25.

@@ -10,10 +10,11 @@ pub fn known_method(method: &str) -> Option<&'static str> {
     rows.find(|row| row.name == method).map(|row| row.name)
 }
 
-/// Returns whether peers of a revision may have a method: it is of no extension that only the other lifecycle has.
-pub(crate) fn may_have(revision: Revision, method: &str) -> bool {
+/// Returns the identifier of the extension of a method that peers of a revision cannot have, since only the other lifecycle does.
+pub(crate) fn extension_of_others(revision: Revision, method: &str) -> Option<&'static str> {
     let mut others = Extension::ALL.iter().filter(|one| !one.is_for(revision));
-    others.all(|one| one.methods.iter().all(|row| row.name != method))
+    let found = others.find(|one| one.methods.iter().any(|row| row.name == method));
+    found.map(|one| one.identifier)
 }
 
 /// Returns whether a revision has a method of that name, in any direction.

@@ -20,7 +20,7 @@ use crate::losses::{LossHook, MessageLosses, PeerRole, refused};
 pub use crate::negotiate::{is_handshake, takes_session_operations};
 use crate::profile::Profile;
 use crate::route::Route;
-use crate::rows::may_have;
+use crate::rows::extension_of_others;
 pub use crate::rows::{find_method, has_method, known_method};
 
 /// The conversions of an endpoint. It holds the revision of the application, the policies for losses, and the facts of the session.
@@ -75,7 +75,7 @@ impl Translator {
         let speaks_as_app = || peer.is_none_or(|peer| peer.same_types(self.app));
         let is_of_app = || !has_method(self.app, method) && speaks_as_app();
         (known_method(method).is_none() || is_of_app())
-            && may_have(peer.unwrap_or(self.app), method)
+            && extension_of_others(peer.unwrap_or(self.app), method).is_none()
     }
 
     /// Returns the name in the application's revision of a method that a peer names, of those that the peer sends.
@@ -125,6 +125,13 @@ impl Translator {
         peer: Revision,
         context: &dyn Fn() -> Context,
     ) -> Conversion<Json> {
+        if known_method(method).is_none()
+            && let Some(extension) = extension_of_others(peer, method)
+        {
+            return Err(ConversionError::Unknown(format!(
+                "`{method}` is of the extension `{extension}`, which peers of {peer} do not have"
+            )));
+        }
         let (from, to) = self.ends(way, peer);
         let sender = self.requester(way).back();
         let called = |revision| self.name_in(revision, method, sender);

@@ -79,6 +79,8 @@ pub(crate) mod tasks;
 pub(crate) mod time;
 pub(crate) mod translate;
 pub(crate) mod unread;
+#[cfg(feature = "ext-events")]
+pub mod webhooks;
 mod withdrawn;
 
 pub use ask::{Answer, Answered, Failure, InputRequired, OutgoingRequest, Question, Retry, Token};

@@ -11,16 +11,16 @@ use crate::transport::panics::lock;
 const MADE: Duration = Duration::from_secs(2);
 
 #[derive(Default)]
-pub(super) struct Receivers(Mutex<HashMap<Arc<str>, Joined>>);
+pub(super) struct Receivers(Mutex<HashMap<Arc<str>, JoinedReceiver>>);
 
-struct Joined {
+struct JoinedReceiver {
     receiver: Weak<dyn Receiver>,
     at: Instant,
     /// Set if it has taken leave: it gets messages that were sent before.
     has_left: bool,
 }
 
-impl Joined {
+impl JoinedReceiver {
     fn is_gone(&self) -> bool {
         self.receiver.strong_count() == 0 && self.at.elapsed() > MADE
     }
@@ -32,7 +32,7 @@ impl Receivers {
         let mut receivers = lock(&self.0);
         receivers.retain(|_, joined| !joined.is_gone());
         let address = fresh_address();
-        let joined = Joined {
+        let joined = JoinedReceiver {
             receiver,
             at: Instant::now(),
             has_left: false,
@@ -63,7 +63,7 @@ impl Receivers {
     /// Those that a message is for.
     pub(super) fn of(&self, to: ReplicaTarget<'_>) -> Vec<Arc<dyn Receiver>> {
         let receivers = lock(&self.0);
-        let there = |joined: &Joined| joined.receiver.upgrade();
+        let there = |joined: &JoinedReceiver| joined.receiver.upgrade();
         match to {
             ReplicaTarget::One(address) => {
                 receivers.get(address).and_then(there).into_iter().collect()

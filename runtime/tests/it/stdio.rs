@@ -1,6 +1,6 @@
 //! The server over stdio: one message a line, whatever the lines bring.
 
-use crate::service::trace::Fields;
+use crate::service::trace::Lines;
 use crate::support::{handlers, profile_text, says};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -14,8 +14,7 @@ use mcp_revisions::service::{RequestContext, Router};
 use mcp_revisions::{Latest, Limits, Revision, stdio};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tracing_subscriber::Layer;
-use tracing_subscriber::layer::{Context, SubscriberExt as _};
+use tracing_subscriber::layer::SubscriberExt as _;
 
 async fn lines(server: Server, handler: impl Handler, input: &[u8]) -> Vec<Value> {
     let (mut to, input_end) = tokio::io::duplex(1 << 16);
@@ -467,25 +466,10 @@ const OPENING: [&str; 3] = [
     r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"x"}}"#,
 ];
 
-/// The methods of the messages to clients that an operator is told were dropped.
-#[derive(Clone, Default)]
-struct DroppedMessages(Arc<Mutex<Vec<String>>>);
-
-impl<S: tracing::Subscriber> Layer<S> for DroppedMessages {
-    fn on_event(&self, event: &tracing::Event<'_>, _: Context<'_, S>) {
-        let mut fields = Fields::default();
-        event.record(&mut fields);
-        let said = fields.0.get("message").map(String::as_str);
-        if said.is_some_and(|said| said.starts_with("a message to a client was dropped")) {
-            (self.0.lock().unwrap()).extend(fields.0.remove("method"));
-        }
-    }
-}
-
 /// The messages about a session come in order and before the answer that follows them, however late they are read.
 #[tokio::test]
 async fn nothing_overtakes_what_waits_for_its_reader_and_what_finds_no_room_is_reported() {
-    let dropped = DroppedMessages::default();
+    let dropped = Lines::new("a message to a client was dropped", "method");
     let subscriber = tracing_subscriber::registry().with(dropped.clone());
     let _guard = tracing::subscriber::set_default(subscriber);
     // The queue has room for less than 400 of them, and 64 more are set aside.
@@ -511,7 +495,7 @@ async fn nothing_overtakes_what_waits_for_its_reader_and_what_finds_no_room_is_r
         assert!(numbers.is_sorted(), "{numbers:?}");
         assert_eq!(numbers.len() == sent, sent == fits, "{}", numbers.len());
         // Of many in this process, few are reported.
-        let reported = dropped.0.lock().unwrap().pop();
+        let reported = dropped.values.lock().unwrap().pop();
         if let Some(method) = reported {
             assert_eq!((method.as_str(), sent), ("notifications/message", 2_000));
             return;

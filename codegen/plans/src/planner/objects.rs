@@ -132,10 +132,13 @@ impl<'m> Planner<'m> {
         ] != [0; 3];
         let rest = self.rest(&from.rest, &to.rest, from_key);
         // A union must not take the target for a variant that the source's union did not know by such a member.
-        let [before, now] = [(self.from, from_def, from), (self.to, to_def, to)]
-            .map(|(model, def, object)| misleading(model, def, object));
-        let is_new = |name: &&str| !before.contains(name) && from.member(name).is_none();
-        foreign.extend(now.into_iter().filter(is_new).map(str::to_owned));
+        let mut now = misleading(self.to, to_def, to);
+        now.retain(|name| from.member(name).is_none());
+        if !now.is_empty() {
+            let before = misleading(self.from, from_def, from);
+            now.retain(|name| !before.contains(name));
+        }
+        foreign.extend(now.into_iter().map(str::to_owned));
         if from.rest == Rest::Closed {
             foreign.clear();
         }
@@ -280,8 +283,10 @@ fn misleading<'m>(
         Shape::Union(union) => Some(union),
         _ => None,
     });
-    let name = def.map(|def| def.name.as_str());
-    let of_it = unions.filter(|union| union.types().any(|ty| name.is_some() && ty.name() == name));
+    let Some(name) = def.map(|def| def.name.as_str()) else {
+        return SortedSet::new();
+    };
+    let of_it = unions.filter(|union| union.types().any(|ty| ty.name() == Some(name)));
     of_it
         .flat_map(|union| union.plan.misleading_members(object))
         .collect()

@@ -33,14 +33,15 @@ pub(crate) use open::{missing_definition, opaque_rule, since, type_rule};
 /// Names and shapes what a schema defines; `prose` is the schema's own, by JSON pointer. Fails for definitions that end in no
 /// type, and rules that do not hold.
 pub(crate) fn draft(
-    schema: &Schema,
+    schema: Schema,
     scope: &Scope,
     rules: &HeldRules<'_>,
     methods: &MethodRules,
     prose: &SortedMap<String, Markdown>,
 ) -> Result<BuiltModel, Error> {
+    let file = schema.file.clone();
     let mut built = definitions::shaped(schema, scope, rules, prose)?;
-    aliases::settle(&mut built, &schema.file, scope)?;
+    aliases::settle(&mut built, &file, scope)?;
     finite::open_endless(&mut built, scope);
     opaque::settle_namesakes(&mut built, scope);
     methods::pair(&mut built, scope, methods);

@@ -226,7 +226,10 @@ impl MistakeRule {
             _ if matches!(self.fate, MistakeTreatment::Only(_)) => {
                 matches!(def.shape, Shape::Union(_)) && def.places.iter().any(|place| place == ty)
             }
-            member => has_member(model, def, member) && is_of(place, def, member),
+            member => {
+                let is_of_it = ty == "*" || def.places.iter().any(|place| matches(ty, place));
+                is_of_it && has_member(model, def, member)
+            }
         };
         let meant = all.clone().filter(|(model, def)| is_meant(model, def));
         let of: SortedSet<String> = meant.map(|(_, def)| def.name.clone()).collect();
@@ -249,12 +252,6 @@ impl MistakeRule {
     }
 }
 
-/// Returns whether a rule at this place is about a member of a type.
-fn is_of(at: &str, def: &TypeDef, member: &str) -> bool {
-    let mut places = def.places.iter();
-    places.any(|place| matches(at, &format!("{place}.{member}")))
-}
-
 /// Returns whether a value that some type keeps as text is an object of this name with this member.
 fn has_framed_member(model: &Model, of: &str, member: &str) -> bool {
     let objects = model
@@ -264,10 +261,8 @@ fn has_framed_member(model: &Model, of: &str, member: &str) -> bool {
     let mut members =
         objects.flat_map(|(def, object)| object.members.iter().map(move |member| (def, member)));
     members.any(|(def, one)| {
-        let name = format!("{}.{}", def.places[0], one.wire);
-        one.frame
-            .as_ref()
-            .is_some_and(|frame| frame.has_member(&name, of, member))
+        let name = || format!("{}.{}", def.places[0], one.wire);
+        (one.frame.as_ref()).is_some_and(|frame| frame.has_member(&name(), of, member))
     })
 }
 

@@ -220,21 +220,27 @@ fn inlining_a_definition_gives_no_wire_row() {
         if states[..at].iter().any(|(_, other, _)| other == old) {
             continue;
         }
-        let definitions = old["$defs"].as_object().unwrap();
         let side = opened("old.json", old, true);
         let mut inlined = 0;
-        for (name, definition) in definitions {
-            let refers_to_itself = definition
-                .to_string()
-                .contains(&format!("#/$defs/{name}\""));
-            if is_named_by_the_protocol(name) || refers_to_itself {
-                continue;
+        // Every other definition, and then those between, in each of which stand others.
+        for first in [0, 1] {
+            let (mut new, mut names) = (Value::clone(old), Vec::new());
+            let all = old["$defs"].as_object().unwrap().keys();
+            for name in all
+                .filter(|name| !is_named_by_the_protocol(name))
+                .skip(first)
+                .step_by(2)
+            {
+                let itself = format!("#/$defs/{name}\"");
+                if !new["$defs"][name].to_string().contains(&itself) {
+                    apply(&mut new, &format!("inline {name}"));
+                    names.push(name);
+                }
             }
-            let new = changed(old, &format!("inline {name}"));
             // An erratum that went into the definition no longer finds it: compare without errata.
             let diff = raw_diff_of(&side, &new);
-            assert_eq!(diff.rows, [], "{state}: {name} inlined");
-            inlined += 1;
+            assert_eq!(diff.rows, [], "{state}: {names:?} inlined");
+            inlined += names.len();
         }
         assert!(inlined >= *least, "{state}: {inlined} inlined");
     }

@@ -14,7 +14,9 @@ use crate::specs::{directory, spec};
 /// What the schema of a revision leaves open in a spec of these files.
 fn open(files: &SortedMap<String, String>, id: &str) -> Result<Vec<Decision>, String> {
     let said = |error: mcp_revisions_schema::Error| error.to_string();
-    let spec = Spec::from_files(files.clone()).map_err(said)?;
+    let mut files = files.clone();
+    files.retain(|name, _| !name.starts_with("extensions/"));
+    let spec = Spec::from_files(files).map_err(said)?;
     let rules = Rules::read(&spec.rules).map_err(said)?;
     let methods = MethodRules::read(&spec).map_err(said)?;
     let schema = &spec.revision(id).map_err(said)?.schema;

@@ -12,13 +12,13 @@ use crate::changes::random::{KINDS, Random, change, number_from};
 use crate::specs;
 
 /// How many imports there are, if `IMPORT_SAMPLES` says nothing else.
-const SAMPLES: u64 = 2;
+const SAMPLES: u64 = 1;
 
 /// The latest release with some changes, and what they are.
 fn edited(random: &mut Random) -> (Value, String) {
     let mut schema = specs::latest(specs::spec()).schema.clone();
     let mut told = String::new();
-    for _ in 0..=random.below(4) {
+    for _ in 0..=random.below(9) {
         let kind = random.pick(KINDS).unwrap();
         if let Some(steps) = change(kind, &mut schema, random) {
             told += &format!("{}: {steps}\n", kind.0);

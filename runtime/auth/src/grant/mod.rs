@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use crate::address::is_same_issuer;
-use crate::discover::{Discovered, discover};
+use crate::discover::{DiscoveredServer, discover};
 use crate::document::{ServerMetadata, is_scope};
 use crate::dpop::DpopKey;
 use crate::error::harmless;
@@ -126,7 +126,7 @@ pub(crate) async fn run(
 }
 
 /// Fits what is kept to the authorization server that was found; returns whether that is the one of before.
-fn fit(kept: &mut StoredSignIn, settings: &Settings, found: &Discovered) -> bool {
+fn fit(kept: &mut StoredSignIn, settings: &Settings, found: &DiscoveredServer) -> bool {
     let issuer = found.server.issuer.clone();
     let is_same = is_same_issuer(&kept.issuer, &issuer);
     if !is_same {
@@ -164,7 +164,7 @@ fn scopes_of(text: &str) -> Vec<String> {
 /// else all that the resource lists if these are none.
 fn scope(
     settings: &Settings,
-    found: &Discovered,
+    found: &DiscoveredServer,
     wanted: Option<Vec<String>>,
     before: Vec<String>,
 ) -> Option<String> {
@@ -189,7 +189,7 @@ fn scope(
 }
 
 /// Checks that the authorization server supports PKCE with S256, as far as its revision has to say so.
-fn check_pkce(settings: &Settings, found: &Discovered) -> Result<(), AuthError> {
+fn check_pkce(settings: &Settings, found: &DiscoveredServer) -> Result<(), AuthError> {
     let lists_others = found.server.pkce_methods.is_some();
     // 2025-03-26 did not ask for the list, and its servers have no metadata of a resource.
     let is_assumed = !lists_others && (found.resource.is_none() || settings.assumes_pkce);
@@ -210,7 +210,7 @@ type Parameters = Vec<(&'static str, String)>;
 struct IssuerSignIn {
     desk: Desk,
     settings: Settings,
-    found: Discovered,
+    found: DiscoveredServer,
     dpop: Option<DpopKey>,
     scope: Option<String>,
     ids: Ids,

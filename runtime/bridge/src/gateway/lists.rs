@@ -32,7 +32,7 @@ const UNAVAILABLE: &str = "io.github.mcp-revisions/unavailable";
 const REASON: usize = 1_000;
 
 /// The list of one server.
-pub(super) struct Listed {
+pub(super) struct ServerList {
     pub(super) items: Vec<Json>,
     /// For how long and for whom it may be kept.
     ttl_ms: i64,
@@ -40,7 +40,7 @@ pub(super) struct Listed {
 }
 
 /// A list that is on its way, and given up if it is not waited for.
-struct Listing(Option<JoinHandle<Result<Listed, ErrorObject>>>);
+struct Listing(Option<JoinHandle<Result<ServerList, ErrorObject>>>);
 
 impl Drop for Listing {
     fn drop(&mut self) {
@@ -135,7 +135,7 @@ impl Gateway {
         listing: &mut Listing,
         until: Instant,
         peer: &Peer,
-    ) -> Result<Listed, ErrorObject> {
+    ) -> Result<ServerList, ErrorObject> {
         let Some(begun) = &mut listing.0 else {
             return Err(errors::internal("the list is not awaited").error);
         };
@@ -175,8 +175,8 @@ pub(super) async fn list_all(
     member: &GatewayMember,
     call: &IncomingRequest,
     peer: &Peer,
-) -> Result<Listed, ErrorObject> {
-    let mut listed = Listed {
+) -> Result<ServerList, ErrorObject> {
+    let mut listed = ServerList {
         items: Vec::new(),
         ttl_ms: LONGEST_TTL,
         is_public: true,

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mcp_bridge::{Bridge, ClientSettings, Upstream};
-use mcp_revisions::args::Id;
+use mcp_revisions::args::{Id, Url};
 use mcp_revisions::core::errors::FORBIDDEN;
-use mcp_revisions::core::extensions::events as ext;
+use mcp_revisions::core::extensions::events::{self as ext, CallServer as _};
 use mcp_revisions::mcp_wire::service::Caller as _;
 use mcp_revisions::mcp_wire::{Json, JsonObject};
 use mcp_revisions::service::client::Http;
@@ -66,7 +66,7 @@ async fn clients_that_can_have_events_get_each_once_and_others_are_not_offered_a
             .retain(|rule| rule == "extension-of-other-lifecycle");
         if revision.lifecycle() == Lifecycle::Handshake {
             assert!(
-                matches!(listed, Err(Error::MethodNotFound(_))),
+                matches!(&listed, Err(Error::Rpc(error)) if error.code.as_i64() == Some(-32601)),
                 "{revision}"
             );
             let params = Json::from(json!({ "name": "tick" }));
@@ -74,6 +74,11 @@ async fn clients_that_can_have_events_get_each_once_and_others_are_not_offered_a
             let told = std::mem::take(&mut *lost.lock().unwrap());
             assert_eq!(told.len(), 1, "{revision}");
         } else {
+            // The server's own refusal comes through.
+            let hook = ext::WebhookDelivery::new(Url("https://example.com/hook"), "");
+            let hook = ext::SubscribeEventsRequestParams::new("tick", hook);
+            let refused = client.subscribe_events(hook).await.unwrap_err();
+            assert!(refused.to_string().contains("-32026"), "{refused}");
             let mut streams = Vec::new();
             // Their requests have other ids here than at the server.
             for name in ["one", "two", "three"] {

@@ -22,6 +22,8 @@ use crate::transport::queue::{QueueReceiver, QueueSender, Queued, queue};
 use crate::transport::spawn::spawn;
 use mcp_revisions_sansio::client::{Ignored, OutgoingRequest};
 
+pub use mcp_revisions_sansio::webhooks::{Delivery, InvalidDelivery, WebhookSecret};
+
 /// Maximum number of bytes of events that wait to be taken, before the server has to wait.
 const ROOM: usize = 1 << 18;
 /// The codes of errors that end a subscription: a retry would get them again.
@@ -125,9 +127,11 @@ impl Client {
         self.connect().await?;
         let extensions = self.capabilities().and_then(|it| it.extensions);
         if !extensions.is_some_and(|all| all.contains_key(ext::IDENTIFIER)) {
-            return Err(Error::MethodNotFound(
-                ext::ListEventsRequest::METHOD.to_owned(),
-            ));
+            let why = format!(
+                "the server does not declare the extension `{}`, which only servers of the per-request lifecycle have",
+                ext::IDENTIFIER
+            );
+            return Err(Error::application(ErrorObject::METHOD_NOT_FOUND, why));
         }
         let (mut all, mut cursors) = (Vec::new(), Cursors::default());
         let mut params = mcp::PaginatedRequestParams::new();

@@ -11,7 +11,7 @@ use mcp_wire::{Decode, Direction, Encode, Json, MethodKind, Number, Writer};
 
 use super::stateless::Answers;
 use super::states::States;
-use crate::serve::{Cancellation, Peer, Principal, Session};
+use crate::serve::{Cancellation, ExchangeFacts, Peer, Principal, Session};
 use crate::service::Error;
 use mcp_revisions_core::methods;
 use mcp_revisions_sansio::server::{Caller as Who, IncomingRequest, LogLevel, Owner};
@@ -43,6 +43,15 @@ struct CallFacts {
     params: Json,
     /// Read from the params on first use.
     answers: OnceLock<Answers>,
+    /// Set in the context of a call that is answered.
+    answered: Option<AnsweredCall>,
+}
+
+/// The facts of a call that stay after its answer, without its connection.
+#[derive(Clone)]
+struct AnsweredCall {
+    principal: Option<Principal>,
+    sender: ExchangeFacts,
 }
 
 impl CallFacts {
@@ -87,6 +96,7 @@ impl<App> RequestContext<App> {
             progress_token: call.progress_token,
             params: call.params,
             answers: OnceLock::new(),
+            answered: None,
         };
         Self::of(facts)
     }
@@ -108,6 +118,7 @@ impl<App> RequestContext<App> {
             progress_token: None,
             params,
             answers: OnceLock::new(),
+            answered: None,
         };
         Self::of(facts)
     }
@@ -123,6 +134,32 @@ impl<App> RequestContext<App> {
             progress_token: facts.progress_token.clone(),
             params,
             answers: OnceLock::new(),
+            answered: facts.answered.clone(),
+            ..**facts
+        };
+        Self {
+            facts: Arc::new(facts),
+            ..self.clone()
+        }
+    }
+
+    /// Returns the context for work that goes on after the answer: it knows the principal and the extensions of the request, and
+    /// has no client to ask. It keeps neither the connection nor the server alive.
+    pub(in crate::service) fn answered(&self) -> Self {
+        let facts = &self.facts;
+        let parts = facts.peer.as_ref().and_then(|it| it.facts().parts.clone());
+        let facts = CallFacts {
+            peer: None,
+            method: facts.method.clone(),
+            session: facts.session.clone(),
+            client: facts.client.clone(),
+            progress_token: None,
+            params: facts.params.clone(),
+            answers: OnceLock::new(),
+            answered: Some(AnsweredCall {
+                principal: self.principal(),
+                sender: ExchangeFacts { parts, room: None },
+            }),
             ..**facts
         };
         Self {
@@ -209,12 +246,18 @@ impl<App> RequestContext<App> {
     /// Returns a value that a layer around the HTTP service has inserted into the extensions of the request; `None` over stdio.
     #[must_use]
     pub fn extension<T: Clone + Send + Sync + 'static>(&self) -> Option<&T> {
-        self.facts.peer.as_ref()?.inserted()
+        match (&self.facts.peer, &self.facts.answered) {
+            (Some(peer), _) => peer.facts().inserted(),
+            (None, answered) => answered.as_ref()?.sender.inserted(),
+        }
     }
 
     /// Returns the authenticated principal of the call; `None` without authentication, and over stdio.
     #[must_use]
     pub fn principal(&self) -> Option<Principal> {
+        if let Some(answered) = &self.facts.answered {
+            return answered.principal.clone();
+        }
         match self.facts.session.owner() {
             Owner::Principal(name) => Some(Principal(name.to_string())),
             _ => None,

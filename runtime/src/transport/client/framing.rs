@@ -24,12 +24,12 @@ pub(super) struct Framing<R> {
     value: Vec<u8>,
     /// The part that was read together with the message that was returned last.
     next: Option<Incoming>,
-    reported: Reported,
+    reported: ReportedMistakes,
 }
 
 /// The mistakes that were reported: each once.
 #[derive(Default)]
-struct Reported {
+struct ReportedMistakes {
     several_lines: bool,
     no_line_end: bool,
     unended: bool,
@@ -53,7 +53,7 @@ impl<R: AsyncBufRead + Unpin> Framing<R> {
             line: Vec::new(),
             value: Vec::new(),
             next: None,
-            reported: Reported::default(),
+            reported: ReportedMistakes::default(),
         }
     }
 

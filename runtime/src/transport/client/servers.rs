@@ -2,13 +2,8 @@
 
 #[cfg(feature = "client-stdio")]
 pub use super::child::Child;
-#[cfg(feature = "client-auth")]
-pub use super::http::sign_in::{
-    FileStore, KeptFile, MemoryStore, OAuth, OAuthBuilder, SignInError, StoreError, StoreGuard,
-    TokenStore,
-};
 #[cfg(feature = "client-http")]
 pub use super::http::{
     AuthFuture, AuthProvider, AuthRefusal, Credentials, FoundEndpoint, Http, HttpRequest, RawHttp,
-    RawResponse, RefusalFate, TokenId, unix_socket, without_secrets,
+    RawResponse, RefusalFate, TokenId, sign_in::*, unix_socket, without_secrets,
 };

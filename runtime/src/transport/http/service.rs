@@ -1,4 +1,4 @@
-//! The service: which requests are taken, and what of them is an operation on a session.
+//! The HTTP service: it accepts or refuses requests, and performs operations on sessions.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -54,15 +54,15 @@ impl Service {
         self.inner.stages.reach(Stage::LameDuck);
     }
 
-    /// Takes no new calls from now on: they get status 503. What belongs to open calls is served: answers to questions,
+    /// Refuses new calls with status 503 from now on. Messages of open calls are served: answers to questions,
     /// cancellations, retries with `requestState`, requests about tasks, and all requests of a session with an open call.
     /// Streams of subscriptions end with a message to their clients, and those of sessions once no call is open.
     pub fn close(&self) {
         self.inner.close();
     }
 
-    /// Waits until no call is open: neither one that came here, nor one that another replica has passed here, that is
-    /// suspended, or that is a task. Call it after [`close`](Self::close), with a limit of your own.
+    /// Waits until no call is open, including suspended calls, tasks, and calls that another replica passed on. Call it after
+    /// [`close`](Self::close), with your own timeout.
     /// Cancel safe.
     pub async fn drained(&self) {
         self.inner.drained().await;
@@ -158,7 +158,7 @@ impl ServiceShared {
     async fn handle(self: Arc<Self>, mut head: Box<Parts>, body: Received) -> Response<Body> {
         if self.options.health.as_deref() == Some(head.uri.path()) {
             let reporter = self.options.health_report.as_ref();
-            // A page of another site may have come here by the name of its own.
+            // A page of another site may reach this address by its own host name.
             let may_read = self.options.guard.is_none() && self.options.admits(&head).is_ok();
             let report = reporter.filter(|_| may_read).map(|report| report());
             return self.health(&head.method, Ok(report.unwrap_or_default()));
@@ -195,8 +195,8 @@ impl ServiceShared {
         exposed(reader, response)
     }
 
-    /// Returns the reason why a balancer is to send requests elsewhere, if it is. Without the backplane, clients without sessions are
-    /// served.
+    /// Returns an error with the reason while a balancer should send requests elsewhere. Clients without sessions are served without
+    /// the backplane.
     fn is_ready(&self) -> Result<(), &'static str> {
         let needs_sessions = || !self.server.served().has(Lifecycle::PerRequest);
         if self.stages.has_reached(Stage::LameDuck) {
@@ -208,7 +208,7 @@ impl ServiceShared {
         }
     }
 
-    /// Answers whether requests are accepted, for operators, with a report if they are.
+    /// Answers a health check: status 200 with a report if requests are accepted, else 503 with the reason.
     fn health(&self, method: &Method, is_ready: Result<String, &str>) -> Response<Body> {
         if !matches!(*method, Method::GET | Method::HEAD) {
             return status(StatusCode::METHOD_NOT_ALLOWED);
@@ -354,8 +354,8 @@ impl ServiceShared {
         Err(refused.into())
     }
 
-    /// Returns whether GET and DELETE mean anything: not to a server without sessions, and not in a revision without them. The
-    /// error is the answer to a header that names a protocol version which is not served.
+    /// Returns whether GET and DELETE are operations on sessions: they are not for a server or a revision without sessions. Returns
+    /// an error if a header names a protocol version that is not served.
     pub(super) fn has_session_operations(&self, headers: &HeaderMap) -> Result<bool, Box<Refusal>> {
         let named = text(headers, headers::PROTOCOL_VERSION);
         if self.options.sessions {
@@ -379,18 +379,18 @@ impl ServiceShared {
         response
     }
 
-    /// GET opens the stream of a session, DELETE ends the session.
+    /// Opens the stream of a session (GET), or ends the session (DELETE).
     async fn session_operation(self: &Arc<Self>, head: &Parts) -> HttpResult {
         let (headers, who) = (&head.headers, owner(head));
         let session = text(headers, headers::SESSION_ID).unwrap_or_default();
-        // A stream of another replica would have no end of its own here.
+        // This replica could not end a stream that it passes on.
         if head.method == Method::GET && !self.serves(session) {
             self.takes_calls()?;
         }
         self.pass_on(head, &who, &[]).await?;
         let driver = self.session(headers, &who)?;
         if head.method == Method::DELETE {
-            // Others first: none takes over what has ended.
+            // The backplane first, so that no other replica takes over the session.
             let ended = self.replica.backplane.end(session).await;
             self.end(session);
             ended?;
@@ -402,7 +402,7 @@ impl ServiceShared {
         let ends = match text(headers, headers::LAST_EVENT_ID) {
             Some(behind) => {
                 let resumed = self.resume(session, &driver, behind, texts).await?;
-                // Not 404, by which the session would be over.
+                // Status 404 would tell the client that its session has ended.
                 let why = "what followed this event is not kept here: make the request again";
                 resumed.ok_or_else(|| refused(StatusCode::BAD_REQUEST, why))?
             }
@@ -413,7 +413,7 @@ impl ServiceShared {
                 false
             }
         };
-        // It may have been asked for while the server began to stop.
+        // The service may have begun to close meanwhile.
         if self.is_closing() {
             driver.end_idle_stream();
         }
@@ -425,14 +425,14 @@ impl ServiceShared {
     }
 }
 
-/// Maximum number of times that events are read which become more meanwhile.
+/// Maximum number of reads of events that may still be on their way to the store.
 const READS: u32 = 5;
 const READ_AGAIN: Duration = Duration::from_millis(10);
 
 impl ServiceShared {
-    /// Sends what followed an event on its stream there. Says whether that ends with its exchange, rather than with the
-    /// session; `None` if it is not kept. The stream of the session goes on in any case, and its client hears that everything
-    /// it listens to may have changed.
+    /// Sends the events that followed one on its stream. Returns whether the stream ends with its exchange, rather than with the
+    /// session; `None` if the events are not stored. The stream of the session continues in any case, and notifies its client that
+    /// everything it listens to may have changed.
     async fn resume(
         &self,
         session: &str,
@@ -479,7 +479,7 @@ pub(super) fn accepts_events(headers: &HeaderMap) -> HttpResult<()> {
     }
 }
 
-/// Returns whether a media type is accepted; who does not say accepts all.
+/// Returns whether a media type is accepted; without an `Accept` header, each is.
 fn accepts(headers: &HeaderMap, kind: &str, sub: &str) -> bool {
     let is = |said: &str, wanted: &str| said == "*" || said.eq_ignore_ascii_case(wanted);
     let is_refused = |param: &str| {

@@ -25,7 +25,7 @@ pub struct ListedTool(pub String);
 
 /// The parameters that headers repeat, for each client that can be distinguished.
 #[derive(Debug, Default)]
-pub(super) struct CallerTools(Mutex<HashMap<Identity, Known>>);
+pub(super) struct CallerTools(Mutex<HashMap<Identity, CachedTools>>);
 
 /// The caller for whom the handlers list their tools: they may list others for another. It is the principal that a layer has
 /// found out, and what the request shows in order to be let in.
@@ -51,7 +51,7 @@ impl Identity {
 
 /// The last list of tools, and the time to list them again.
 #[derive(Debug)]
-struct Known {
+struct CachedTools {
     until: Instant,
     tools: Arc<Learned>,
 }
@@ -83,7 +83,7 @@ impl CallerTools {
             None => (before, AGAIN),
         };
         let now = Instant::now();
-        let known = Known {
+        let known = CachedTools {
             until: now + kept,
             tools: Arc::clone(&tools),
         };

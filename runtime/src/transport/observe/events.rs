@@ -27,6 +27,13 @@ pub(super) fn message_dropped(method: &str) {
     dropped(&COUNT, method, what);
 }
 
+/// Reports each message that a webhook does not get: it was sent several times before.
+pub(super) fn delivery_dropped(subscription: &str, message: &str, why: &str) {
+    let id = shortened(message);
+    let what = "a message to a webhook was given up";
+    tracing::warn!(subscription, id, why, "{what}");
+}
+
 /// Reports a dropped message as often as refused requests are reported.
 fn dropped(count: &AtomicU64, method: &str, what: &str) {
     if let Some(count) = reported(count) {

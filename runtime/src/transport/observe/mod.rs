@@ -33,6 +33,12 @@ pub(crate) fn message_dropped(method: &str) {
     events::message_dropped(method);
 }
 
+/// Reports that a message to a webhook is given up, of this subscription, and why.
+pub(crate) fn delivery_dropped(subscription: &str, message: &str, why: &str) {
+    metrics::message_dropped("webhook");
+    events::delivery_dropped(subscription, message, why);
+}
+
 /// Reports that a session goes on here whose replica is gone.
 pub(crate) fn session_taken_over(session: &str) {
     metrics::session_taken_over();

@@ -25,3 +25,5 @@ pub(crate) fn replica_not_understood(_: &str, _: &str, _: u32) {}
 pub(crate) fn entry_left_out(_: &'static str, _: &str) {}
 
 pub(crate) fn result_not_valid(_: &str, _: &str, _: &str) {}
+
+pub(super) fn delivery_dropped(_: &str, _: &str, _: &str) {}

@@ -245,6 +245,11 @@ pub struct Session {
 }
 
 impl Peer {
+    /// Returns the transport's facts about the sender.
+    pub(crate) fn facts(&self) -> &ExchangeFacts {
+        &self.facts
+    }
+
     /// Sends a notification about the call, such as its progress; over HTTP the answer then becomes a stream. One that the
     /// peer did not ask for, or does not have, is not sent; the fate says so.
     /// If the future is dropped, it may not be sent.

@@ -1,6 +1,6 @@
 //! The client of a call over HTTP: its headers, its session, and what layers have found out of it.
 
-use super::Peer;
+use super::{ExchangeFacts, Peer};
 pub(crate) use ::http::request::Parts as RequestParts;
 
 impl Peer {
@@ -18,17 +18,19 @@ impl Peer {
     /// Returns a value that a layer has inserted into the extensions of the request, such as its principal.
     #[must_use]
     pub fn extension<T: Clone + Send + Sync + 'static>(&self) -> Option<&T> {
-        self.facts.parts.as_ref()?.extensions.get()
-    }
-
-    /// Returns the same as [`extension`](Self::extension); without feature `server-http`, there is none.
-    pub(crate) fn inserted<T: Clone + Send + Sync + 'static>(&self) -> Option<&T> {
-        self.extension()
+        self.facts.inserted()
     }
 
     /// Returns the id of the session, over HTTP and in handshake revisions.
     #[must_use]
     pub fn session_id(&self) -> Option<&str> {
         self.header(mcp_revisions_core::headers::SESSION_ID)
+    }
+}
+
+impl ExchangeFacts {
+    /// Returns a value of the extensions of the request; without feature `server-http`, there is none.
+    pub(crate) fn inserted<T: Clone + Send + Sync + 'static>(&self) -> Option<&T> {
+        self.parts.as_ref()?.extensions.get()
     }
 }

@@ -2,7 +2,7 @@
 
 use mcp_wire::ErrorObject;
 
-use super::Peer;
+use super::{ExchangeFacts, Peer};
 
 /// The head of a request: no request has one.
 pub(crate) enum RequestParts {}
@@ -10,11 +10,6 @@ pub(crate) enum RequestParts {}
 impl Peer {
     /// Returns `None`: no request has headers.
     pub(crate) fn header(&self, _: &str) -> Option<&str> {
-        None
-    }
-
-    /// Returns `None`: no request has extensions.
-    pub(crate) fn inserted<T: Clone + Send + Sync + 'static>(&self) -> Option<&T> {
         None
     }
 
@@ -27,5 +22,12 @@ impl Peer {
         _: impl IntoIterator<Item = S>,
     ) -> Result<(), ErrorObject> {
         Ok(())
+    }
+}
+
+impl ExchangeFacts {
+    /// Returns `None`: no request has extensions.
+    pub(crate) fn inserted<T: Clone + Send + Sync + 'static>(&self) -> Option<&T> {
+        None
     }
 }

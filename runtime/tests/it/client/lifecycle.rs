@@ -56,51 +56,24 @@ pub(crate) fn probed(client: &mut End) -> (mcp_revisions::sansio::client::Exchan
 
 #[test]
 fn stdio_each_answer_to_the_probe() {
+    let fails = |code: i64| json!({"error": {"code": code, "message": "no"}});
+    let mut older = fails(-32022);
+    older["error"]["data"] = json!({"supported": ["2025-06-18"]});
     let cases = [
         (json!({"result": discovered()}), PerRequest),
-        (
-            json!({"error": {"code": -32020, "message": "headers"}}),
-            PerRequest,
-        ),
-        (
-            json!({"error": {"code": -32021, "message": "capability"}}),
-            PerRequest,
-        ),
-        (
-            json!({"error": {"code": -32022, "message": "version"}}),
-            PerRequest,
-        ),
-        (
-            json!({"error": {"code": -32022, "message": "version", "data": {"supported": ["2025-06-18"]}}}),
-            Handshake,
-        ),
-        (
-            json!({"error": {"code": -32601, "message": "unknown"}}),
-            Handshake,
-        ),
-        (
-            json!({"error": {"code": -32600, "message": "not initialized"}}),
-            Handshake,
-        ),
-        (
-            json!({"error": {"code": -32602, "message": "params"}}),
-            Handshake,
-        ),
-        (
-            json!({"error": {"code": -32603, "message": "crash"}}),
-            Handshake,
-        ),
-        (
-            json!({"error": {"code": -32000, "message": "first initialize"}}),
-            Handshake,
-        ),
-        (
-            json!({"error": {"code": -32002, "message": "not ready"}}),
-            Handshake,
-        ),
+        (fails(-32020), PerRequest),
+        (fails(-32021), PerRequest),
+        (fails(-32022), PerRequest),
+        (older, Handshake),
+        (fails(-32601), Handshake),
+        (fails(-32600), Handshake),
+        (fails(-32602), Handshake),
+        (fails(-32603), Handshake),
+        (fails(-32000), Handshake),
+        (fails(-32002), Handshake),
         (json!({"result": {}}), Handshake),
         (
-            json!({"result": {"supportedVersions": "2026-07-28"}}),
+            json!({"result": {"supportedVersions": latest()}}),
             Handshake,
         ),
     ];

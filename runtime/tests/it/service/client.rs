@@ -17,7 +17,7 @@ use tokio::sync::Notify;
 use tracing_subscriber::layer::SubscriberExt as _;
 
 use crate::service::peer::revisions;
-use crate::service::server::DroppedMethods;
+use crate::service::trace::Lines;
 use crate::support::served;
 
 #[derive(Deserialize, schemars::JsonSchema)]
@@ -348,7 +348,7 @@ async fn chatters(stream: tokio::io::DuplexStream, messages: i64) {
 
 #[tokio::test]
 async fn what_a_server_says_is_noted_in_order_and_not_without_end() {
-    let dropped = DroppedMethods::default();
+    let dropped = Lines::new("a notification was dropped", "method");
     let subscriber = tracing_subscriber::registry().with(dropped.clone());
     let _guard = tracing::subscriber::set_default(subscriber);
     let (near, far) = duplex(1 << 16);
@@ -376,7 +376,7 @@ async fn what_a_server_says_is_noted_in_order_and_not_without_end() {
     }
     assert_eq!(*careful.heard.lock().unwrap(), [0, 1, 3, 4, 5, 6, 7, 8]);
     // An operator is told of the others.
-    let dropped = dropped.0.lock().unwrap();
+    let dropped = dropped.values.lock().unwrap();
     let is_told = dropped.iter().any(|it| it == "notifications/message");
     assert!(is_told, "{dropped:?}");
 }

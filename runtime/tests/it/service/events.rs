@@ -1,6 +1,6 @@
 //! Events: one function per event type, of which polls and streams are made, and a client whose stream goes on by its position.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -15,35 +15,36 @@ use mcp_revisions::service::router::events::{EventSignal, Events};
 use mcp_revisions::service::{Client, Error, Router, Server};
 use mcp_revisions::{Lifecycle, RevisionSet};
 use serde_json::{Value, json};
-use tokio::io::{duplex, split};
+use tokio::io::{copy_bidirectional, duplex, split};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use crate::service::peer::{Peer, revisions};
 use crate::support::served;
 
-const ORDERS: &str = "order.placed";
+pub(super) const ORDERS: &str = "order.placed";
 
 /// A log of events, which outlives servers. Its positions are the numbers of events.
 #[derive(Default)]
-struct Log {
+pub(super) struct Log {
     events: Mutex<Vec<String>>,
     /// Number of the events that it has forgotten.
-    forgotten: AtomicUsize,
+    pub(super) forgotten: AtomicUsize,
     /// Maximum number of events of an answer; 0 for all.
     chop: AtomicUsize,
-    signal: EventSignal,
-    is_forbidden: Mutex<bool>,
+    pub(super) signal: EventSignal,
+    pub(super) is_forbidden: Mutex<bool>,
 }
 
 impl Log {
-    fn of(count: usize) -> Arc<Self> {
+    pub(super) fn of(count: usize) -> Arc<Self> {
         let log = Self::default();
         log.add(count, 0);
         Arc::new(log)
     }
 
-    fn add(&self, count: usize, bytes: usize) {
+    pub(super) fn add(&self, count: usize, bytes: usize) {
         let mut events = self.events.lock().unwrap();
         for _ in 0..count {
             events.push("x".repeat(bytes));
@@ -79,7 +80,7 @@ impl Log {
     }
 }
 
-fn events(log: &Arc<Log>) -> Events {
+pub(super) fn events(log: &Arc<Log>) -> Events {
     let (log, signal) = (Arc::clone(log), log.signal.clone());
     let check = move |params: ext::PollEventsRequestParams| {
         let log = Arc::clone(&log);
@@ -119,7 +120,7 @@ async fn number(stream: &mut EventStream) -> u64 {
     }
 }
 
-fn code(error: &Error) -> Option<i64> {
+pub(super) fn code(error: &Error) -> Option<i64> {
     match error {
         Error::Rpc(error) => error.code.as_i64(),
         other => panic!("{other:?}"),
@@ -287,6 +288,35 @@ async fn a_stream_goes_on_at_a_server_that_was_started_again_without_loss_or_rep
 }
 
 #[tokio::test]
+async fn a_stream_survives_its_replica_at_the_other_one_by_its_cursor() {
+    let log = Log::of(2);
+    let (one, other) = (Running::start(&log, 0).await, Running::start(&log, 0).await);
+    let chosen = Arc::new(AtomicU16::new(one.port));
+    let front = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let url = format!("http://{}/mcp", front.local_addr().unwrap());
+    let target = Arc::clone(&chosen);
+    crate::support::spawn(async move {
+        while let Ok((mut near, _)) = front.accept().await {
+            let port = target.load(Ordering::SeqCst);
+            let mut far = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+            tokio::spawn(async move { copy_bidirectional(&mut near, &mut far).await });
+        }
+    });
+    let client = Client::builder(&mcp_revisions::program!()).with_custom_methods();
+    let mut stream = client.url(&url).unwrap().events(behind(0)).await.unwrap();
+    for expected in 0..2 {
+        assert_eq!(number(&mut stream).await, expected);
+    }
+    chosen.store(other.port, Ordering::SeqCst);
+    one.stop().await;
+    log.add(3, 0);
+    for expected in 2..5 {
+        assert_eq!(number(&mut stream).await, expected);
+    }
+    other.stop().await;
+}
+
+#[tokio::test]
 async fn events_are_offered_to_peers_of_their_lifecycle_only_and_refused_by_their_codes() {
     for revision in revisions() {
         let lost: Arc<Mutex<Vec<String>>> = Arc::default();
@@ -314,6 +344,18 @@ async fn events_are_offered_to_peers_of_their_lifecycle_only_and_refused_by_thei
                 .filter(|it| **it == rule)
                 .count();
             assert_eq!(count, 1, "{revision}");
+            let builder = Server::new(&info).with_revisions(RevisionSet::from_iter([revision]));
+            let server = Router::new().build_with(builder).unwrap();
+            let client = server.client(Client::builder(&info).with_custom_methods());
+            let listed = client.list_all_events().await.unwrap_err();
+            let poll = ext::PollEventsRequestParams::new(ORDERS);
+            let polled = client.poll_events(poll).await.unwrap_err();
+            for error in [listed.to_string(), polled.to_string()] {
+                assert!(
+                    error.contains("the extension `io.modelcontextprotocol/events`, which"),
+                    "{error}"
+                );
+            }
             continue;
         }
         let client = server.client(Client::builder(&info).with_custom_methods());

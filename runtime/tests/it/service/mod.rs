@@ -18,3 +18,4 @@ mod skills;
 mod stateless;
 mod tasks;
 pub(crate) mod trace;
+mod webhooks;

@@ -959,27 +959,19 @@ async fn calls_and_their_results_are_checked_by_the_schemas_of_their_tools() {
 
 #[test]
 fn a_schema_that_cannot_be_used_is_named_when_its_tool_is_added() {
-    for (rule, why) in [
-        (json!({ "type": "strin" }), "at `/properties/a/type`"),
-        (
-            json!({ "$ref": "https://example.com/a.json" }),
-            "https://example.com/a.json",
-        ),
-        (
-            json!({ "$ref": "file:///etc/passwd" }),
-            "file:///etc/passwd",
-        ),
-        (json!({ "$ref": "#/$defs/none" }), "/$defs/none"),
-        (json!({ "pattern": "^(?=a)" }), "at `/properties/a/pattern`"),
-        (
-            json!({ "pattern": "(a{1000}){1000}" }),
-            "at `/properties/a/pattern`",
-        ),
-        (
-            json!({ "const": "x".repeat(2 << 20) }),
-            "expected at most 1048576 bytes",
-        ),
-    ] {
+    let long = json!({ "const": "x".repeat(2 << 20) });
+    let rows = r##"
+{"type": "strin"} | at `/properties/a/type`
+{"$ref": "https://example.com/a.json"} | https://example.com/a.json
+{"$ref": "file:///etc/passwd"} | file:///etc/passwd
+{"$ref": "#/$defs/none"} | /$defs/none
+{"pattern": "^(?=a)"} | at `/properties/a/pattern`
+{"pattern": "(a{1000}){1000}"} | at `/properties/a/pattern`
+LONG | expected at most 1048576 bytes
+"##;
+    for row in rows.trim().replace("LONG", &long.to_string()).lines() {
+        let (rule, why) = row.split_once(" | ").unwrap();
+        let rule: Value = serde_json::from_str(rule).unwrap();
         let whole = json!({ "type": "object", "properties": { "a": rule } });
         let tool = mcp::Tool::new("rain", schema(&whole));
         let server = Router::new()

@@ -1,7 +1,7 @@
 //! Handlers of the generated traits, of one revision, behind any transport.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
 use mcp_revisions::service::{Error, RequestContext, Server};
 use mcp_revisions::{
@@ -10,10 +10,10 @@ use mcp_revisions::{
 };
 use serde_json::json;
 use tokio::sync::mpsc;
-use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
+use tracing_subscriber::layer::SubscriberExt as _;
 
 use crate::service::peer::{Peer, revisions};
-use crate::service::trace::Fields;
+use crate::service::trace::Lines;
 use crate::support::served;
 
 struct Adder;
@@ -96,24 +96,9 @@ async fn handlers_of_one_revision_serve_every_peer() {
     }
 }
 
-/// The methods of the notifications that an operator is told were dropped.
-#[derive(Clone, Default)]
-pub(crate) struct DroppedMethods(pub(crate) Arc<Mutex<Vec<String>>>);
-
-impl<S: tracing::Subscriber> Layer<S> for DroppedMethods {
-    fn on_event(&self, event: &tracing::Event<'_>, _: Context<'_, S>) {
-        let mut fields = Fields::default();
-        event.record(&mut fields);
-        let said = fields.0.get("message").map(String::as_str);
-        if said.is_some_and(|said| said.starts_with("a notification was dropped")) {
-            (self.0.lock().unwrap()).extend(fields.0.remove("method"));
-        }
-    }
-}
-
 #[tokio::test]
 async fn whoever_says_more_than_is_taken_note_of_is_not_heard_and_an_operator_is_told() {
-    let dropped = DroppedMethods::default();
+    let dropped = Lines::new("a notification was dropped", "method");
     let subscriber = tracing_subscriber::registry().with(dropped.clone());
     let _guard = tracing::subscriber::set_default(subscriber);
     let slow = Slow::default();
@@ -131,7 +116,7 @@ async fn whoever_says_more_than_is_taken_note_of_is_not_heard_and_an_operator_is
     peer.result("tools/list", json!({})).await;
     // Each takes up a little more than a kibibyte.
     assert_eq!(slow.0.load(Ordering::Relaxed), 9);
-    let dropped = dropped.0.lock().unwrap();
+    let dropped = dropped.values.lock().unwrap();
     let is_told = dropped
         .iter()
         .any(|method| method == "notifications/roots/list_changed");

@@ -532,44 +532,23 @@ async fn a_client_loads_nothing_that_the_entry_does_not_describe() {
 #[tokio::test]
 async fn an_entry_that_breaks_a_rule_is_refused_before_anything_is_fetched() {
     let size = json!(9 << 20);
-    for (pointer, value, part) in [
-        (
-            "/resources",
-            json!("dynamic"),
-            "there are no digests to verify it by",
-        ),
-        (
-            "/frontmatter/name",
-            json!("other"),
-            "its URI does not end in `/other/SKILL.md`",
-        ),
-        (
-            "/uri",
-            json!("skill://pdf/skill.md"),
-            "its URI does not end in `/pdf/SKILL.md`",
-        ),
-        (
-            "/resources/1/uri",
-            json!("skill://other/FORMS.md"),
-            "is not in the folder of the skill",
-        ),
-        (
-            "/resources/1/uri",
-            json!("skill://pdf/../x"),
-            "is not in the folder of the skill",
-        ),
-        ("/resources/1/uri", json!(URI), "twice"),
-        (
-            "/resources/0/uri",
-            json!("skill://pdf/x.md"),
-            "does not list its own SKILL.md",
-        ),
-        (
-            "/resources/1/size",
-            json!((16 << 20) + 1),
-            "bytes, and 16777216 are the most",
-        ),
-    ] {
+    let rows = r#"
+/resources | "dynamic" | there are no digests to verify it by
+/frontmatter/name | "other" | its URI does not end in `/other/SKILL.md`
+/uri | "skill://pdf/skill.md" | its URI does not end in `/pdf/SKILL.md`
+/resources/1/uri | "skill://other/FORMS.md" | is not in the folder of the skill
+/resources/1/uri | "skill://pdf/../x" | is not in the folder of the skill
+/resources/1/uri | "URI" | twice
+/resources/0/uri | "skill://pdf/x.md" | does not list its own SKILL.md
+/resources/1/size | 16777217 | bytes, and 16777216 are the most
+"#;
+    for row in rows
+        .trim()
+        .replace("\"URI\"", &json!(URI).to_string())
+        .lines()
+    {
+        let [pointer, value, part] = row.split(" | ").collect::<Vec<_>>().try_into().unwrap();
+        let value = serde_json::from_str(value).unwrap();
         let mut server = LyingServer::honest();
         *server.entry.pointer_mut(pointer).unwrap() = value;
         let why = server.refused(0).await;

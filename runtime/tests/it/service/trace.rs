@@ -150,6 +150,36 @@ impl Visit for Fields {
     }
 }
 
+/// The values of a field, of the lines for an operator whose message begins so.
+#[derive(Clone)]
+pub(crate) struct Lines {
+    begin: &'static str,
+    field: &'static str,
+    pub(crate) values: Arc<Mutex<Vec<String>>>,
+}
+
+impl Lines {
+    pub(crate) fn new(begin: &'static str, field: &'static str) -> Self {
+        let values = Arc::default();
+        Self {
+            begin,
+            field,
+            values,
+        }
+    }
+}
+
+impl<S: tracing::Subscriber> Layer<S> for Lines {
+    fn on_event(&self, event: &tracing::Event<'_>, _: Context<'_, S>) {
+        let mut fields = Fields::default();
+        event.record(&mut fields);
+        let said = fields.0.get("message").map(String::as_str);
+        if said.is_some_and(|said| said.starts_with(self.begin)) {
+            (self.values.lock().unwrap()).extend(fields.0.remove(self.field));
+        }
+    }
+}
+
 impl<S: tracing::Subscriber> Layer<S> for Calls {
     fn on_new_span(&self, attributes: &Attributes<'_>, _: &Id, _: Context<'_, S>) {
         if attributes.metadata().name() == "call" {

@@ -25,15 +25,15 @@ const MAX_DEPTH: usize = 64;
 
 /// Makes the types of a schema, still without methods; `prose` is what the schema says of itself, by JSON pointer.
 pub(super) fn shaped(
-    schema: &Schema,
+    schema: Schema,
     scope: &Scope,
     rules: &HeldRules<'_>,
     prose: &SortedMap<String, Markdown>,
 ) -> Result<BuiltModel, Error> {
-    let (names, mut decisions) = DraftNames::of(schema, scope, rules);
-    decisions.extend(unknown(schema, scope));
+    let (names, mut decisions) = DraftNames::of(&schema, scope, rules);
+    decisions.extend(unknown(&schema, scope));
     let mut builder = DraftBuilder {
-        schema,
+        schema: &schema,
         scope,
         rules,
         upstream: prose,
@@ -49,15 +49,22 @@ pub(super) fn shaped(
     for definition in schema.definitions.keys() {
         builder.definition(definition);
     }
-    Error::check(builder.errors)?;
+    let DraftBuilder {
+        types,
+        prose,
+        settled: decisions,
+        errors,
+        ..
+    } = builder;
+    Error::check(errors)?;
     Ok(BuiltModel {
         model: Model {
-            types: builder.types,
+            types,
             methods: Vec::new(),
-            schema: schema.clone(),
+            schema,
         },
-        prose: builder.prose,
-        decisions: builder.settled,
+        prose,
+        decisions,
     })
 }
 

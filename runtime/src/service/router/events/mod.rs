@@ -1,5 +1,5 @@
-//! Event types of a router, each with a function that returns the events since a position. Lists, polls and streams use it.
-//! Feature `ext-events`.
+//! Event types of a router, each with a function that returns the events since a position. Lists, polls, streams and deliveries to
+//! webhooks use it. Feature `ext-events`.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use mcp_revisions_core::errors::{NOT_FOUND, UNSUPPORTED, shortened};
 use mcp_revisions_core::extensions::events as ext;
 use mcp_revisions_core::{Latest, latest as mcp};
 use mcp_wire::service::{ServerSide, Serves};
-use mcp_wire::{ErrorObject, Json, JsonObject, Map};
+use mcp_wire::{Encode, ErrorObject, Json, JsonObject, Map};
 use tokio::sync::watch;
 
 use super::dynamic::page_of;
@@ -19,7 +19,13 @@ use super::state::StateType;
 use super::{Handler, Router};
 use crate::service::{Error, RequestContext};
 
+mod follow;
+#[cfg(feature = "client-auth")]
+mod over_http;
 mod stream;
+mod webhook;
+
+pub use webhook::{WebhookAddresses, WebhookFailure, WebhookPost, WebhookReply, Webhooks};
 
 pub use mcp_revisions_sansio::driver::{now_ms, timestamp};
 
@@ -58,6 +64,7 @@ pub struct Events {
     interval: Option<Duration>,
     /// Set if no streams are kept open.
     is_polled_only: bool,
+    webhooks: Option<Webhooks>,
     wanted_states: Vec<(String, Vec<StateType>)>,
 }
 
@@ -83,7 +90,7 @@ impl Events {
         Self::default()
     }
 
-    /// Adds an event type. Its modes are those of the router, `poll` and `push`.
+    /// Adds an event type. Its modes are those of the router: `poll`, `push`, and `webhook` if there are any.
     ///
     /// `check` returns the events since `params.cursor`, oldest first: those of the subscription's arguments, at most
     /// `params.max_events`, and the cursor behind them. Without a cursor it returns no events, and the current cursor. It sets
@@ -131,6 +138,16 @@ impl Events {
         self
     }
 
+    /// Delivers events to webhooks of clients, too. Without this `events/subscribe` is refused.
+    ///
+    /// The functions of the event types then run after the answer to `events/subscribe`, too: with the principal and the extensions
+    /// of the request that renewed the subscription last, and without a client to ask.
+    #[must_use]
+    pub fn with_webhooks(mut self, webhooks: Webhooks) -> Self {
+        self.webhooks = Some(webhooks);
+        self
+    }
+
     /// Offers polls only, of a server whose host keeps no response open.
     #[must_use]
     pub fn without_push(mut self) -> Self {
@@ -165,34 +182,56 @@ impl EventSource {
     }
 }
 
+/// The event types of a server, and its webhooks.
+struct EventSet {
+    sources: Vec<Arc<EventSource>>,
+    webhooks: Option<Webhooks>,
+}
+
 /// The handlers of the extension.
 struct EventHandlers {
-    sources: Arc<[EventSource]>,
+    events: Arc<EventSet>,
     page_size: Option<usize>,
 }
 
-impl EventHandlers {
+impl EventSet {
+    /// Returns the webhooks.
+    ///
+    /// # Errors
+    /// Returns an error if there are none.
+    fn webhooks(&self) -> Result<&Webhooks, Error> {
+        self.webhooks.as_ref().ok_or_else(|| no_mode("webhook"))
+    }
+
     /// Finds an event type.
     ///
     /// # Errors
     /// Returns an error for an unknown name.
-    fn find(&self, name: &str) -> Result<&EventSource, Error> {
+    fn find(&self, name: &str) -> Result<&Arc<EventSource>, Error> {
         let mut sources = self.sources.iter();
         sources.find(|one| one.event.name == name).ok_or_else(|| {
-            let data = Map::from_iter([("kind", Json::of("event"))]);
             let why = format!("no event type `{}`: `events/list` has all", shortened(name));
-            Error::Rpc(ErrorObject::new(NOT_FOUND, why).with_data(Json::of(&data)))
+            with_data(NOT_FOUND, why, [("kind", "event")])
         })
     }
 }
 
 /// Returns the error of a delivery mode that the event types do not have.
 fn no_mode(mode: &str) -> Error {
-    let data = [("feature", "deliveryMode"), ("value", mode)];
-    let data = Map::from_iter(data.map(|(name, text)| (name, Json::of(text))));
     let why =
         format!("no event type has the delivery mode `{mode}`: `events/list` has their modes");
-    Error::Rpc(ErrorObject::new(UNSUPPORTED, why).with_data(Json::of(&data)))
+    let data = [("feature", "deliveryMode"), ("value", mode)];
+    with_data(UNSUPPORTED, why, data)
+}
+
+/// Returns an error of the extension, whose data say what it is about.
+fn with_data<const N: usize, D: Encode>(
+    code: i64,
+    why: impl Into<String>,
+    data: [(&str, D); N],
+) -> Error {
+    let members = Map::from_iter(data.map(|(name, value)| (name, Json::of(&value))));
+    Error::Rpc(ErrorObject::new(code, why).with_data(Json::of(&members)))
 }
 
 impl ext::ServerHandlers<RequestContext<Latest>> for EventHandlers {
@@ -201,7 +240,11 @@ impl ext::ServerHandlers<RequestContext<Latest>> for EventHandlers {
         params: mcp::PaginatedRequestParams,
         _: RequestContext<Latest>,
     ) -> Result<ext::ListEventsResult, Error> {
-        let all = self.sources.iter().map(|source| source.event.clone());
+        let all = self
+            .events
+            .sources
+            .iter()
+            .map(|source| source.event.clone());
         let (page, next) = page_of(all, params.cursor.as_deref(), self.page_size)?;
         let mut result = ext::ListEventsResult::new(page);
         result.next_cursor = next;
@@ -213,7 +256,7 @@ impl ext::ServerHandlers<RequestContext<Latest>> for EventHandlers {
         params: ext::PollEventsRequestParams,
         cx: RequestContext<Latest>,
     ) -> Result<ext::PollEventsResult, Error> {
-        let source = self.find(&params.name)?;
+        let source = self.events.find(&params.name)?;
         let (mut batch, _) = source.check(params, &cx).await?;
         for event in &mut batch.events {
             // The position of a poll stands beside its events.
@@ -233,7 +276,7 @@ impl ext::ServerHandlers<RequestContext<Latest>> for EventHandlers {
         params: ext::StreamEventsRequestParams,
         cx: RequestContext<Latest>,
     ) -> Result<ext::StreamEventsResult, Error> {
-        let source = self.find(&params.name)?;
+        let source = self.events.find(&params.name)?;
         if !source.event.delivery.contains(&ext::DeliveryMode::Push) {
             return Err(no_mode("push"));
         }
@@ -243,29 +286,29 @@ impl ext::ServerHandlers<RequestContext<Latest>> for EventHandlers {
     async fn subscribe_events(
         &self,
         params: ext::SubscribeEventsRequestParams,
-        _: RequestContext<Latest>,
+        cx: RequestContext<Latest>,
     ) -> Result<ext::SubscribeEventsResult, Error> {
-        self.find(&params.name)?;
-        Err(no_mode("webhook"))
+        let source = self.events.find(&params.name)?;
+        self.events.webhooks()?.subscribe(source, params, &cx).await
     }
 
     async fn unsubscribe_events(
         &self,
         params: ext::UnsubscribeEventsRequestParams,
-        _: RequestContext<Latest>,
+        cx: RequestContext<Latest>,
     ) -> Result<ext::UnsubscribeEventsResult, Error> {
-        self.find(&params.name)?;
-        Err(no_mode("webhook"))
+        self.events.find(&params.name)?;
+        self.events.webhooks()?.unsubscribe(&params, &cx)
     }
 }
 
 /// Returns the handler of a method of the extension.
-fn method_handler(name: &'static str, sources: Arc<[EventSource]>) -> super::MethodHandler {
+fn method_handler(name: &'static str, events: Arc<EventSet>) -> super::MethodHandler {
     Box::new(move |(params, page_size), cx| {
-        let sources = Arc::clone(&sources);
+        let events = Arc::clone(&events);
         Box::pin(async move {
             type Context = RequestContext<Latest>;
-            let handlers = EventHandlers { sources, page_size };
+            let handlers = EventHandlers { events, page_size };
             <ext::Protocol as Serves<ServerSide, EventHandlers, Context>>::request(
                 &handlers, name, &params, cx,
             )
@@ -276,7 +319,7 @@ fn method_handler(name: &'static str, sources: Arc<[EventSource]>) -> super::Met
 
 impl Router {
     /// Serves these event types. Declares the extension `io.modelcontextprotocol/events`, and answers `events/list`,
-    /// `events/poll` and `events/stream`; clients of the handshake lifecycle are not offered it. Feature `ext-events`.
+    /// `events/poll`, `events/stream` and, [with webhooks](Events::with_webhooks), `events/subscribe`; clients of the handshake lifecycle are not offered it. Feature `ext-events`.
     ///
     /// [`build`](Self::build) reports an event type without a name, two of one name, and a second list.
     ///
@@ -300,12 +343,18 @@ impl Router {
             if !events.is_polled_only {
                 source.event.delivery.push(ext::DeliveryMode::Push);
             }
+            if events.webhooks.is_some() {
+                source.event.delivery.push(ext::DeliveryMode::Webhook);
+            }
             source.interval = events.interval.unwrap_or(INTERVAL);
             let name = &source.event.name;
             let is_free = before.iter().all(|other| other.event.name != *name);
             self.report_taken(is_free, "event types", name);
         }
-        let shared: Arc<[EventSource]> = sources.into();
+        let shared = Arc::new(EventSet {
+            sources: sources.into_iter().map(Arc::new).collect(),
+            webhooks: events.webhooks,
+        });
         for method in ext::METHODS {
             let handler = method_handler(method.name, Arc::clone(&shared));
             self.methods.push((method.name, handler));

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use mcp_revisions_core::errors::{FORBIDDEN, NOT_FOUND, UNSUPPORTED};
 use mcp_revisions_core::extensions::events as ext;
 use mcp_revisions_core::{Latest, latest as mcp};
 use mcp_wire::service::Caller;
@@ -11,15 +10,12 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::EventSource;
+use super::follow::{FollowedSubscription, Subscriber};
 use crate::service::{Error, RequestContext};
 use crate::transport::spawn::later;
 
 /// Maximum time between two notifications of a stream.
 const HEARTBEAT: Duration = Duration::from_secs(15);
-/// The first pause after a function has failed; each that follows is twice as long.
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
-/// The longest of these pauses.
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// The id of a stream, as its handler names it: the endpoint writes that of the request in its place.
 const OF_REQUEST: i64 = 0;
 
@@ -32,98 +28,53 @@ pub(super) async fn run(
     params: ext::StreamEventsRequestParams,
     cx: RequestContext<Latest>,
 ) -> Result<ext::StreamEventsResult, Error> {
-    let mut woken = source.signal.0.subscribe();
     let mut poll = ext::PollEventsRequestParams::new(params.name);
     poll.arguments = params.arguments;
     poll.cursor = params.cursor;
     poll.max_age_ms = params.max_age_ms;
     poll.meta = params.meta;
-    let (mut batch, mut cursor) = source.check(poll.clone(), &cx).await?;
-    poll.max_age_ms = None;
-    let begin = poll.cursor.take().flatten();
+    let subscription = FollowedSubscription::begin(source, poll, &cx).await?;
     let mut client = StreamClient {
-        position: begin.unwrap_or_else(|| cursor.clone()),
         last_sent: Instant::now(),
         cx,
     };
-    let mut is_open = false;
-    loop {
-        let moves = !batch.events.is_empty() || cursor != client.position;
-        if !is_open || batch.truncated == Some(true) {
-            client.open(&batch, &cursor).await?;
-            is_open = true;
-        }
-        client.send(batch.events, cursor).await?;
-        // A function that says it has more, and has nothing, is asked again later.
-        if batch.has_more != Some(true) || !moves {
-            client.wait(source.interval, Some(&mut woken)).await?;
-        }
-        let mut pause = FIRST_PAUSE;
-        (batch, cursor) = loop {
-            poll.cursor = Some(Some(client.position.clone()));
-            let error = match source.check(poll.clone(), &client.cx).await {
-                Ok(next) => break next,
-                Err(error) => error.into_object(client.cx.revision()),
-            };
-            if is_final(&error) {
-                let ended = ext::EventsTerminatedNotificationParams::new(of_params(&error)?);
-                let method = ext::EventsTerminatedNotification::METHOD;
-                client.tell(method, &ended).await?;
-                let id = mcp::RequestId::from(OF_REQUEST);
-                let meta = mcp::SubscriptionsListenResultMetaObject::new(id);
-                return Ok(ext::StreamEventsResult::new(meta));
-            }
-            let failed = ext::EventsErrorNotificationParams::new(of_params(&error)?);
-            let method = ext::EventsErrorNotification::METHOD;
-            client.tell(method, &failed).await?;
-            client.wait(pause, None).await?;
-            pause = (pause * 2).min(LONGEST_PAUSE);
-        };
-    }
+    let is_gap = subscription.batch.truncated == Some(true);
+    client.open(&subscription.position, is_gap).await?;
+    subscription.follow(source, &mut client).await?;
+    let id = mcp::RequestId::from(OF_REQUEST);
+    let meta = mcp::SubscriptionsListenResultMetaObject::new(id);
+    Ok(ext::StreamEventsResult::new(meta))
 }
 
-/// The client of a stream, and how far it has got.
+/// The client of a stream.
 struct StreamClient {
     cx: RequestContext<Latest>,
-    /// The position behind the last event that was sent.
-    position: String,
     last_sent: Instant,
 }
 
-impl StreamClient {
-    /// Confirms the stream, or tells of a gap; the events of the batch come behind it.
-    async fn open(&mut self, batch: &ext::PollEventsResult, cursor: &str) -> Result<(), Error> {
-        if batch.events.is_empty() {
-            cursor.clone_into(&mut self.position);
-        }
+impl Subscriber for StreamClient {
+    fn context(&self) -> RequestContext<Latest> {
+        self.cx.clone()
+    }
+
+    async fn open(&mut self, position: &str, is_gap: bool) -> Result<(), Error> {
         let active = ext::EventsActiveNotificationParams::new()
-            .with_cursor(Some(self.position.clone()))
-            .with_truncated(batch.truncated.unwrap_or(false));
+            .with_cursor(Some(position.to_owned()))
+            .with_truncated(is_gap);
         let method = ext::EventsActiveNotification::METHOD;
         self.tell(method, &active).await
     }
 
-    /// Sends events, and moves on to the position behind them.
-    async fn send(&mut self, events: Vec<ext::EventOccurrence>, end: String) -> Result<(), Error> {
-        let last = events.len().saturating_sub(1);
-        for (index, mut event) in events.into_iter().enumerate() {
-            if index == last {
-                self.position.clone_from(&end);
-            } else if let Some(own) = event.cursor.take().flatten() {
-                self.position = own;
-            }
-            event.cursor = Some(Some(self.position.clone()));
-            self.tell(ext::EventNotification::METHOD, &event).await?;
-        }
-        self.position = end;
-        Ok(())
+    async fn send(&mut self, event: ext::EventOccurrence, _: &str) -> Result<(), Error> {
+        self.tell(ext::EventNotification::METHOD, &event).await
     }
 
-    /// Waits so long, or until it is woken, and sends heartbeats meanwhile.
+    /// Sends heartbeats meanwhile.
     async fn wait(
         &mut self,
         time: Duration,
         mut woken: Option<&mut watch::Receiver<()>>,
+        position: &str,
     ) -> Result<(), Error> {
         let until = later(Instant::now(), time);
         loop {
@@ -143,12 +94,26 @@ impl StreamClient {
                 return Ok(());
             }
             let alive = ext::EventsHeartbeatNotificationParams::new()
-                .with_cursor(Some(self.position.clone()));
+                .with_cursor(Some(position.to_owned()));
             let method = ext::EventsHeartbeatNotification::METHOD;
             self.tell(method, &alive).await?;
         }
     }
 
+    async fn fail(&mut self, error: ErrorObject) -> Result<(), Error> {
+        let failed = ext::EventsErrorNotificationParams::new(of_params(&error)?);
+        let method = ext::EventsErrorNotification::METHOD;
+        self.tell(method, &failed).await
+    }
+
+    async fn end(&mut self, error: ErrorObject) -> Result<(), Error> {
+        let ended = ext::EventsTerminatedNotificationParams::new(of_params(&error)?);
+        let method = ext::EventsTerminatedNotification::METHOD;
+        self.tell(method, &ended).await
+    }
+}
+
+impl StreamClient {
     /// Sends a notification of the stream, once there is room for it.
     async fn tell(&mut self, method: &'static str, params: &impl Encode) -> Result<(), Error> {
         let id = Json::from(OF_REQUEST);
@@ -160,17 +125,6 @@ impl StreamClient {
 }
 
 /// Returns an error as the params of a notification have it.
-fn of_params(error: &ErrorObject) -> Result<mcp::ErrorObject, Error> {
+pub(super) fn of_params(error: &ErrorObject) -> Result<mcp::ErrorObject, Error> {
     Ok(Json::of(error).read()?)
-}
-
-/// Returns whether the client may not have the events any more.
-fn is_final(error: &ErrorObject) -> bool {
-    let codes = [
-        FORBIDDEN,
-        NOT_FOUND,
-        UNSUPPORTED,
-        ErrorObject::INVALID_PARAMS,
-    ];
-    codes.iter().any(|code| error.code.as_i64() == Some(*code))
 }

@@ -7,6 +7,8 @@ use ::http::{HeaderMap, Method, StatusCode, Uri};
 use mcp_revisions_sansio::INSUFFICIENT_SCOPE;
 use mcp_revisions_sansio::client::NeededSignIn;
 
+use super::sign_in::needed_scope;
+
 /// A future that an [`AuthProvider`] returns.
 pub type AuthFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
@@ -146,19 +148,9 @@ pub(super) fn needed_sign_in(status: StatusCode, headers: &HeaderMap) -> Option<
         "the server answered with HTTP status {}: pass credentials in a header",
         status.as_u16()
     );
-    let needed = NeededSignIn {
+    Some(NeededSignIn {
         lacks_scope,
+        scope: needed_scope(challenges(headers)),
         ..NeededSignIn::new(why)
-    };
-    #[cfg(feature = "client-auth")]
-    let needed = {
-        let all = mcp_revisions_auth::Challenge::read(challenges(headers));
-        let chosen = mcp_revisions_auth::Challenge::choose(&all);
-        let scope = chosen.and_then(|it| it.get("scope"));
-        NeededSignIn {
-            scope: scope.map(str::to_owned),
-            ..needed
-        }
-    };
-    Some(needed)
+    })
 }

@@ -14,7 +14,7 @@ use tower_service::Service;
 
 use super::options::Http;
 use super::resolve::{AddressRule, ConnectFuture, Resolver};
-use super::tls::{Proxies, TlsConnector};
+use super::tls::{Proxies, TlsConnector, Trust};
 use crate::transport::BoxError;
 
 /// The connector of a client over HTTP.
@@ -25,6 +25,14 @@ pub(super) type Connector = TlsConnector<Dialer>;
 pub(super) fn connector(http: &Http, rule: AddressRule) -> Connector {
     http.trust.connector(Dialer {
         socket: http.socket.clone(),
+        ..Dialer::new(rule)
+    })
+}
+
+/// Returns the connector to the addresses that a rule allows, without a proxy: each address is checked here.
+pub(super) fn direct_connector(trust: &Trust, rule: AddressRule) -> Connector {
+    trust.connector(Dialer {
+        proxies: Proxies::default(),
         ..Dialer::new(rule)
     })
 }

@@ -16,7 +16,7 @@ mod raw;
 mod request;
 mod resolve;
 mod session;
-#[cfg(feature = "client-auth")]
+#[cfg_attr(not(feature = "client-auth"), path = "without_sign_in.rs")]
 pub(in crate::transport) mod sign_in;
 #[cfg_attr(not(feature = "client-tls"), path = "without_tls.rs")]
 mod tls;

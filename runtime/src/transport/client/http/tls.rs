@@ -94,7 +94,7 @@ fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {
 }
 
 /// The proxies that the environment names.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct Proxies(Arc<ProxyVariables>);
 
 /// The variables of the environment that name the proxy of `https`, and the hosts that have none.

@@ -30,7 +30,7 @@ impl NoTls {
 }
 
 /// The proxies that the environment names: none is used.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct NoProxies {}
 
 impl NoProxies {

@@ -10,7 +10,7 @@ use mcp_revisions_sansio::server::MessageLosses;
 use mcp_revisions_sansio::{Caller, CustomRequest, Event, IncomingRequest};
 
 /// A handler whose calls are recorded in `mcp.server.operation.duration`.
-struct Observed {
+struct MeasuredHandler {
     handler: Arc<dyn AnyHandler>,
     transport: &'static str,
 }
@@ -20,7 +20,7 @@ pub(crate) fn observed(
     handler: Arc<dyn AnyHandler>,
     transport: &'static str,
 ) -> Arc<dyn AnyHandler> {
-    Arc::new(Observed { handler, transport })
+    Arc::new(MeasuredHandler { handler, transport })
 }
 
 /// A call of a handler; one whose client is gone is recorded when it is dropped.
@@ -34,7 +34,7 @@ impl Drop for ServerOperation {
     }
 }
 
-impl AnyHandler for Observed {
+impl AnyHandler for MeasuredHandler {
     fn call(self: Arc<Self>, request: Event, peer: Peer) -> HandlerFuture {
         let (method, revision) = match &request {
             Event::Request(IncomingRequest {

@@ -31,7 +31,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 const OUTCOME_TIME: Duration = Duration::from_secs(30);
 
 /// A query with which the browser came back, and where the outcome of the sign-in goes.
-pub(super) struct Redirected {
+pub(super) struct BrowserRedirect {
     pub(super) query: String,
     pub(super) outcome: oneshot::Sender<bool>,
 }
@@ -94,8 +94,8 @@ impl Callback {
     }
 
     /// Waits for the browser to come back with this state; other requests are refused, and change nothing.
-    pub(super) async fn returned(self, state: String) -> Result<Redirected, String> {
-        let (tell, mut come) = mpsc::channel::<Redirected>(1);
+    pub(super) async fn returned(self, state: String) -> Result<BrowserRedirect, String> {
+        let (tell, mut come) = mpsc::channel::<BrowserRedirect>(1);
         let hosts = [
             format!("{}:{}", self.host, self.port),
             format!("127.0.0.1:{}", self.port),
@@ -144,7 +144,7 @@ async fn respond(
     request: &Request<Incoming>,
     hosts: &[String],
     state: &str,
-    tell: &mpsc::Sender<Redirected>,
+    tell: &mpsc::Sender<BrowserRedirect>,
 ) -> Response<Full<Bytes>> {
     let host = request.headers().get(HOST).and_then(|it| it.to_str().ok());
     let is_here = host.is_some_and(|host| hosts.iter().any(|one| one.eq_ignore_ascii_case(host)));
@@ -163,7 +163,7 @@ async fn respond(
         );
     }
     let (outcome, done) = oneshot::channel();
-    if tell.try_send(Redirected { query, outcome }).is_err() {
+    if tell.try_send(BrowserRedirect { query, outcome }).is_err() {
         return page(StatusCode::BAD_REQUEST, "The sign-in was finished already.");
     }
     match tokio::time::timeout(OUTCOME_TIME, done).await {

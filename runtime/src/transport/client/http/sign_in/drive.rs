@@ -21,7 +21,7 @@ use super::super::options::Http;
 use super::super::request::SENDER;
 use super::super::resolve::AddressRule;
 use super::super::url::{place, without_secrets};
-use super::callback::{Callback, Redirected};
+use super::callback::{BrowserRedirect, Callback};
 use super::error::SignInError;
 use mcp_revisions_sansio::driver::quotable;
 
@@ -36,6 +36,16 @@ const REDIRECTS: usize = 5;
 pub(super) fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_secs())
+}
+
+/// Returns the rule of addresses that may be connected to.
+pub(super) fn address_rule(is_local: bool, allows_private: bool) -> AddressRule {
+    match (is_local, allows_private) {
+        (true, true) => |address: IpAddr| is_allowed_address(address, true, true),
+        (true, false) => |address: IpAddr| is_allowed_address(address, true, false),
+        (false, true) => |address: IpAddr| is_allowed_address(address, false, true),
+        (false, false) => |address: IpAddr| is_allowed_address(address, false, false),
+    }
 }
 
 /// The function that opens a person's page.
@@ -76,14 +86,9 @@ pub(super) struct FlowDriver {
 impl FlowDriver {
     pub(super) fn new(http: &Http, browser: Browser, allows_private: bool) -> Self {
         let is_local = is_loopback_url(&http.url.to_string());
-        let rule: AddressRule = match (is_local, allows_private) {
-            (true, true) => |address: IpAddr| is_allowed_address(address, true, true),
-            (true, false) => |address: IpAddr| is_allowed_address(address, true, false),
-            (false, true) => |address: IpAddr| is_allowed_address(address, false, true),
-            (false, false) => |address: IpAddr| is_allowed_address(address, false, false),
-        };
         Self {
-            client: Client::builder(TokioExecutor::new()).build(connector(http, rule)),
+            client: Client::builder(TokioExecutor::new())
+                .build(connector(http, address_rule(is_local, allows_private))),
             browser,
             screen: None,
             open_page: None,
@@ -114,7 +119,7 @@ impl FlowDriver {
         let server = settings.server.clone();
         let mut flow = Flow::new(settings, kept, cause, Entropy(random));
         let mut callback: Option<Callback> = None;
-        let mut browser: Option<Redirected> = None;
+        let mut browser: Option<BrowserRedirect> = None;
         let mut shown: Option<DevicePage> = None;
         let done = loop {
             match flow.step(now()) {

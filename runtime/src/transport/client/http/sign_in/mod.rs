@@ -7,6 +7,7 @@ mod callback;
 mod drive;
 mod error;
 mod file;
+mod poster;
 mod store;
 #[cfg(feature = "server-http")]
 pub(in crate::transport) mod verifier;
@@ -34,6 +35,7 @@ pub use builder::OAuthBuilder;
 use drive::{FlowDriver, FlowHooks, now};
 pub use error::SignInError;
 pub use file::{FileStore, KeptFile};
+pub(crate) use poster::{PostFailure, Poster};
 use store::LastingStore;
 pub use store::{MemoryStore, StoreError, StoreGuard, TokenStore};
 
@@ -89,6 +91,12 @@ impl SignInState {
     fn running_flow(&self) -> Option<&watch::Receiver<FlowOutcome>> {
         self.flow.as_ref().filter(|flow| flow.has_changed().is_ok())
     }
+}
+
+/// Returns the scopes that the best of the challenges asks for.
+pub(super) fn needed_scope<'c>(challenges: impl Iterator<Item = &'c str>) -> Option<String> {
+    let all = Challenge::read(challenges);
+    Some(Challenge::choose(&all)?.get("scope")?.to_owned())
 }
 
 impl OAuth {
