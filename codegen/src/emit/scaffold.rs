@@ -15,7 +15,7 @@ use super::once::{Once, Set};
 use super::ty::ident;
 use mcp_revisions_diff::render::text::wrapped;
 use mcp_revisions_schema::markdown::visible;
-use mcp_revisions_schema::model::{Model, Shape};
+use mcp_revisions_schema::model::{Member, Model, Presence, Shape, Ty};
 use mcp_revisions_schema::naming::{pascal_case, snake_case};
 use mcp_revisions_schema::spec::extensions::{ExtensionStage, Roles};
 use mcp_revisions_schema::{Error, Markdown, names};
@@ -268,10 +268,22 @@ fn counts(model: &Model, facts: &CrateFacts, shared: &SortedSet<&str>) -> Value 
     }
 }
 
-/// Returns whether the crate has the types that the example in its docs uses.
+/// Returns whether the value that the example in the docs of the crate reads is one of its revision.
 fn example(model: &Model) -> bool {
-    let object = |name: &str| model.shape(name).and_then(Shape::object).is_some();
-    object("CallToolResult") && object("TextContent") && model.get("ContentBlock").is_some()
+    let Some(Shape::Union(union)) = model.shape("ContentBlock") else {
+        return false;
+    };
+    let text = union.variants.iter().find(|variant| variant.name == "Text");
+    let object = text.and_then(|variant| model.object(&variant.ty));
+    object.is_some_and(|object| {
+        let has_text = object.member("text").is_some();
+        let holds = |member: &Member| match &member.presence {
+            Presence::Constant(tag) => member.wire == "type" && tag == "text",
+            Presence::Required => member.wire == "text" && *model.resolve(&member.ty) == Ty::String,
+            Presence::Optional => member.wire != "text",
+        };
+        has_text && object.members.iter().all(holds)
+    })
 }
 
 /// Renders the templates of a crate of types, which know its facts.

@@ -82,6 +82,14 @@ fn a_renamed_method_is_one_method_by_a_rule() {
             false
         )
     );
+    // Nothing else asks for the rows by which the older name is known.
+    let open = planned_by(&spec, "").unwrap().open;
+    let rename = open.iter().find(|open| open.place == "prompts/get");
+    assert_eq!(
+        rename.unwrap().open,
+        "`prompts/get` is gone, and `prompts/fetch` came, which is like it; \
+         [named-by] and [capabilities] of spec/methods.toml have rows of the older name only"
+    );
     let row = "[[rename]]\nmethod = true\nold = \"prompts/get\"\nnew = \"prompts/fetch\"\nreason = \"r\"\n";
     assert_eq!(
         fates(row),

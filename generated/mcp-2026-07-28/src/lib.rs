@@ -7,15 +7,15 @@
 //! Reading keeps what it does not know and writing puts it back; errors name the JSON pointer.
 //!
 //! ```
-//! use mcp_2026_07_28::{CallToolResult, ContentBlock};
+//! use mcp_2026_07_28::ContentBlock;
 //!
-//! let text = r#"{"content":[{"type":"text","text":"21 °C"}],"resultType":"complete","vendor":{"unit":"C"}}"#;
-//! let result: CallToolResult = mcp_wire::from_str(text)?;
-//! match &result.content[0] {
+//! let text = r#"{"type":"text","text":"21 °C","vendor":{"unit":"C"}}"#;
+//! let block: ContentBlock = mcp_wire::from_str(text)?;
+//! match &block {
 //!     ContentBlock::Text(block) => assert_eq!(block.text, "21 °C"),
 //!     other => println!("{other:?}"),
 //! }
-//! assert!(mcp_wire::to_string(&result).contains(r#""vendor":{"unit":"C"}"#));
+//! assert!(mcp_wire::to_string(&block).contains(r#""vendor":{"unit":"C"}"#));
 //! # Ok::<(), mcp_wire::Error>(())
 //! ```
 

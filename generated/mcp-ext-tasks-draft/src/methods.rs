@@ -18,9 +18,9 @@ use crate::{
 };
 
 mcp_wire::methods! {
-    "tasks/cancel" ClientToServer Request { message: "CancelTaskRequest", params: Some("CancelTaskRequestParams"), params_required: true, result: Some("CancelTaskResult") };
-    "tasks/get" ClientToServer Request { message: "GetTaskRequest", params: Some("GetTaskRequestParams"), params_required: true, result: Some("GetTaskResult") };
-    "tasks/update" ClientToServer Request { message: "UpdateTaskRequest", params: Some("UpdateTaskRequestParams"), params_required: true, result: Some("UpdateTaskResult") };
+    "tasks/cancel" ClientToServer Request { message: "CancelTaskRequest", params: Some("CancelTaskRequestParams"), params_required: true, result: Some("CancelTaskResult"), named_by: Some("taskId") };
+    "tasks/get" ClientToServer Request { message: "GetTaskRequest", params: Some("GetTaskRequestParams"), params_required: true, result: Some("GetTaskResult"), named_by: Some("taskId") };
+    "tasks/update" ClientToServer Request { message: "UpdateTaskRequest", params: Some("UpdateTaskRequestParams"), params_required: true, result: Some("UpdateTaskResult"), named_by: Some("taskId") };
     "notifications/tasks" ServerToClient Notification { message: "TaskStatusNotification", params: Some("TaskStatusNotificationParams"), params_required: true };
 }
 

@@ -7,16 +7,23 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Path {
     segments: Vec<LossSegment>,
+    /// The number of segments above the root.
+    above: usize,
     /// The same, as the losses of the value at hand have it.
     shared: Option<Arc<[LossSegment]>>,
 }
 
 impl Path {
-    /// Goes back to the root, which itself may stand in something.
-    pub(crate) fn reset(&mut self, root: &[LossSegment]) {
-        self.segments.clear();
-        self.segments.extend_from_slice(root);
+    /// Goes back to the root.
+    pub(crate) fn reset(&mut self) {
+        self.segments.truncate(self.above);
         self.shared = None;
+    }
+
+    /// Goes into a member, which is the root from there on.
+    pub(crate) fn begin_at(&mut self, member: &'static str) {
+        self.enter(LossSegment::Member(member));
+        self.above = self.segments.len();
     }
 
     /// Goes into a part of the value at hand.

@@ -81,7 +81,7 @@ impl Rule {
     /// An opaque object that cannot be read: the rule is in no file.
     pub const UNREADABLE: Self = Self::new(
         "unreadable-object",
-        "a name that stands in an object twice has no meaning that everybody agrees on",
+        "a name that is not a text has no meaning that everybody agrees on",
     );
 
     /// A part that is not valid in its sender's revision: it stands in no file.

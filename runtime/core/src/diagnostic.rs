@@ -1,12 +1,11 @@
 //! A diagnostic: what is wrong in a message, where, what was expected and what was found; and why a conversion gave no value.
 
-use std::fmt;
-
 use mcp_revisions_tables::{Dropped, Failure, Loss, Outcome, Rejected, RequiresState, Subject};
 use mcp_wire::{Error, ErrorObject, printable};
 
 /// What is wrong in a message.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
 #[must_use]
 pub struct Diagnostic {
     /// JSON pointer of the part; empty for the whole text.
@@ -101,14 +100,6 @@ impl Diagnostic {
         }
     }
 }
-
-impl fmt::Display for Diagnostic {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for Diagnostic {}
 
 /// A converted value with its losses, or the reason why there is none.
 pub type Conversion<T> = Result<(T, Vec<Loss>), ConversionError>;

@@ -1,7 +1,7 @@
 //! The errors of the protocol itself: code, message, data, and the HTTP status beside them.
 
 use mcp_revisions_tables::Lifecycle;
-use mcp_wire::{ErrorObject, Json};
+use mcp_wire::{ErrorObject, Json, Map};
 
 use crate::RevisionSet;
 
@@ -94,10 +94,7 @@ pub(crate) fn missing_meta(key: &str, served: RevisionSet) -> Box<Refusal> {
         400,
         format!("params._meta[\"{key}\"] is required; this server speaks {served}"),
     );
-    refusal.error.data = Some(Json::of(&Supported {
-        served,
-        requested: None,
-    }));
+    refusal.error.data = Some(supported(served, None));
     refusal
 }
 
@@ -120,10 +117,7 @@ pub(crate) fn unsupported_version(requested: &str, served: RevisionSet) -> Box<R
     let message =
         format!("protocol version `{requested}` is not supported; this server speaks {served}");
     let mut refusal = Refusal::new(code, 400, message);
-    refusal.error.data = Some(Json::of(&Supported {
-        served,
-        requested: Some(&requested),
-    }));
+    refusal.error.data = Some(supported(served, Some(&requested)));
     refusal
 }
 
@@ -171,17 +165,9 @@ pub fn shortened(text: &str) -> String {
     }
 }
 
-struct Supported<'a> {
-    served: RevisionSet,
-    requested: Option<&'a str>,
-}
-
-impl mcp_wire::Encode for Supported<'_> {
-    fn encode(&self, writer: &mut mcp_wire::Writer) {
-        let Self { served, requested } = self;
-        let mut object = writer.object();
-        object.member("supported", &served.protocol_versions());
-        object.optional("requested", requested);
-        object.end();
-    }
+/// Returns the data of an error about a protocol version: those that are served, and the requested one.
+fn supported(served: RevisionSet, requested: Option<&str>) -> Json {
+    let served = ("supported", Json::of(&served.protocol_versions()));
+    let requested = requested.map(|requested| ("requested", Json::of(requested)));
+    Json::of(&Map::from_iter([served].into_iter().chain(requested)))
 }

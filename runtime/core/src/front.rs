@@ -28,6 +28,8 @@ const MAX_PENDING: usize = 1024;
 const MAX_PENDING_BYTES: usize = 1 << 20;
 /// Number of bytes of responses to a batch that are sent before the last of them is there.
 const BATCH_BYTES: usize = 4 << 20;
+/// The error of a request whose id no response could name.
+const UNUSABLE_ID: &str = "the id of a request is a string or an integer";
 
 /// A message to send, to one of the two sides of a [`Front`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -300,8 +302,7 @@ impl Front {
     ) -> Vec<FrontOutput> {
         let method = message.method.as_deref().unwrap_or_default();
         let Some(id) = message.id.and_then(|id| id.to_id()) else {
-            let error = errors::invalid_request("the id of a request is a string or an integer");
-            return self.refuse(message, error.error, batch);
+            return self.refuse(message, errors::invalid_request(UNUSABLE_ID).error, batch);
         };
         let bytes = method.len() + mcp_wire::to_string(&id).len();
         let key = (sender, id);
@@ -461,15 +462,8 @@ impl Front {
         batch: Option<u64>,
     ) -> Vec<FrontOutput> {
         match message.id.and_then(|id| id.to_id()) {
-            Some(id) => {
-                let text = write::response(&id, result);
-                self.reply(text, batch)
-            }
-            None => {
-                let error =
-                    errors::invalid_request("the id of a request is a string or an integer");
-                self.refuse(message, error.error, batch)
-            }
+            Some(id) => self.reply(write::response(&id, result), batch),
+            None => self.refuse(message, errors::invalid_request(UNUSABLE_ID).error, batch),
         }
     }
 

@@ -112,21 +112,13 @@ impl<'a> Headers<'a> {
 /// Returns the member of a request's params that names its subject, which [`NAME`] repeats.
 #[must_use]
 pub fn named_by(revision: Revision, method: &str) -> Option<&'static str> {
-    let find = |rows: &'static [MethodInfo]| {
-        rows.iter().find(|row| {
-            row.name == method
-                && row.direction == Direction::ClientToServer
-                && row.kind == MethodKind::Request
-        })
+    let of_extensions = Extension::of(revision).flat_map(|extension| extension.methods);
+    let mut rows = revision.methods().iter().chain(of_extensions);
+    let is_its = |row: &&MethodInfo| {
+        let asks = (row.direction, row.kind) == (Direction::ClientToServer, MethodKind::Request);
+        asks && row.name == method
     };
-    match find(revision.methods()) {
-        Some(row) => row.named_by,
-        // Each request between client and server that an extension adds is about one task.
-        None => Extension::of(revision)
-            .filter(|extension| extension.is_between_peers())
-            .find_map(|extension| find(extension.methods))
-            .map(|_| TASK_ID),
-    }
+    rows.find(is_its)?.named_by
 }
 
 /// Returns a text among the params: where the look at the message did not stop at it, by a look for it.

@@ -223,12 +223,12 @@ fn convert_member(
     let sender = sender(route, method, context)?;
     let subject = Subject::Method(method, part, sender);
     let crossing = crossing(method, route, context);
-    let end = (crossing.as_ref()).map_or(route.to, |crossing| crossing.before);
+    let end = crossing.as_ref().map_or(route.to, |(before, _)| *before);
     let cx = context.conversion.clone().within(member);
     let outcome = route.convert_until(subject, end, text, cx);
     let converted = outcome.map_err(|error| error.within(&format!("/{member}")))?;
     match crossing {
-        Some(crossing) => Err(ConversionError::RequiresState(crossing.needs)),
+        Some((_, needs)) => Err(ConversionError::RequiresState(needs)),
         None => Ok(converted),
     }
 }
@@ -258,15 +258,13 @@ pub(crate) fn name_at<'m>(
     route.method_name(method, sender.unwrap_or(Direction::ClientToServer), at)
 }
 
-/// The step of a route at which a request of the server, so far a message by itself, is embedded in a result.
-struct Crossing {
-    /// The last place in which it is a message.
-    before: usize,
-    needs: RequiresState,
-}
-
-/// Returns the step at which a method of the server is no longer a message by itself.
-fn crossing(method: &str, route: &Route, context: &MessageContext<'_>) -> Option<Crossing> {
+/// Returns the step at which a method of the server is no longer a message by itself: the last place in which it is one, and the
+/// state that the step needs.
+fn crossing(
+    method: &str,
+    route: &Route,
+    context: &MessageContext<'_>,
+) -> Option<(usize, RequiresState)> {
     let name = |at| name_at(route, at, method, context);
     let has = |at, kind| route.methods(at, name(at)).any(|row| row.kind == kind);
     let stops = |(one, other): &(usize, usize)| {
@@ -278,8 +276,7 @@ fn crossing(method: &str, route: &Route, context: &MessageContext<'_>) -> Option
     let (pair, step) = route.step(ends)?;
     let (before, _) = ends;
     let rule = pair.hands_to(Adapter::MultiRoundTrip, name(before));
-    let needs = embedded_by(rule.map_or("", |rule| rule.id()), step);
-    Some(Crossing { before, needs })
+    Some((before, embedded_by(rule.map_or("", |rule| rule.id()), step)))
 }
 
 /// Returns the state that a request needs which a rule embeds in a result in this step.

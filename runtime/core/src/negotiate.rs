@@ -237,9 +237,7 @@ fn negotiate_claim(
         .as_str()
         .ok_or_else(|| errors::missing_meta(meta::PROTOCOL_VERSION, served))?;
     let revision = Revision::from_protocol_version(&claim);
-    if let Some(revision) = revision.filter(|revision| revision.lifecycle() == Lifecycle::Handshake)
-        && served.contains(revision)
-    {
+    if let Some(revision) = revision.filter(|&it| is_handshake(it) && served.contains(it)) {
         return Ok(match message.method.as_deref() {
             Some(methods::INITIALIZE) => RevisionEvidence::Known(NegotiatedMessage::Initialize),
             _ => of_claim(revision),
@@ -301,11 +299,10 @@ fn negotiate_handshake(
         }
         None => None,
     }
-    .filter(|revision| revision.lifecycle() == Lifecycle::Handshake);
+    .filter(|&revision| is_handshake(revision));
     // Who sends no header is of a revision without it; and on stdio there are none to send.
     let headless = |revision: &Revision| {
-        revision.lifecycle() == Lifecycle::Handshake
-            && !revision.has_header(ProtocolHeader::McpProtocolVersion)
+        is_handshake(*revision) && !revision.has_header(ProtocolHeader::McpProtocolVersion)
     };
     Ok(named
         .or_else(|| served.iter().find(headless))

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use mcp_revisions_tables::{Extension, Revision, Tables, UnknownRevision};
+use mcp_revisions_tables::{Extension, Revision, Tables, UnknownRevision, values::TABLES};
 use mcp_wire::{MethodInfo, TypeInfo};
 
 /// A revision, or an extension of one.
@@ -67,9 +67,11 @@ impl Protocol {
     }
 
     /// Returns its place in some tables.
+    #[inline]
     pub(crate) fn place(self, tables: &Tables) -> Option<usize> {
         let mut rows = tables.revisions.iter();
         match self {
+            Self::Revision(revision) if std::ptr::eq(tables, &TABLES) => revision.place(),
             Self::Revision(revision) => rows.position(|row| {
                 let other = row.id.parse::<Revision>();
                 other.is_ok_and(|other| other.same_types(revision))

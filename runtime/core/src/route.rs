@@ -28,22 +28,11 @@ impl Route {
     ) -> Result<Self, ConversionError> {
         let (from, to) = (from.into(), to.into());
         let ends = [from, to];
-        if let [Protocol::Revision(one), Protocol::Revision(other)] = ends
-            && let Some((from, to)) = one.place().zip(other.place())
-        {
-            let tables = &TABLES;
-            return Ok(Self {
-                tables,
-                ends,
-                from,
-                to,
-            });
-        }
         let extension = ends.iter().find_map(|end| match end {
             Protocol::Extension(extension) => Some(*extension),
             Protocol::Revision(_) => None,
         });
-        let places = |tables: &Tables| Some((from.place(tables)?, to.place(tables)?));
+        let places = |tables: &Tables| from.place(tables).zip(to.place(tables));
         let tables = match extension {
             None => Some(&TABLES),
             Some(extension) => (extension.later_core)
@@ -89,13 +78,19 @@ impl Route {
     /// Returns the route of a method's messages between the same ends: through an extension, if the revisions between have the
     /// method there.
     pub(crate) fn of_method(self, method: &str, sender: Option<Direction>) -> Self {
-        (Extension::ALL.iter())
-            .find_map(|one| self.by_extension(one, one.later_core?, method, sender))
-            .unwrap_or(self)
+        for extension in Extension::ALL {
+            if let Some(tables) = extension.later_core
+                && let Some(route) = self.by_extension(extension, tables, method, sender)
+            {
+                return route;
+            }
+        }
+        self
     }
 
     /// Returns the route of a method's messages through an extension, in the tables that join it with a later core; `None` if the
     /// extension does not have the method, or is not between the ends.
+    #[inline(never)]
     fn by_extension(
         self,
         extension: &Extension,

@@ -296,13 +296,12 @@ impl Translator {
         let least = self
             .rejected
             .filter(|_| !method.starts_with("notifications/"));
-        match (&converted, least) {
-            (Ok((_, losses)), Some(least)) => match refused(losses, least) {
-                Some(rejected) => Err(ConversionError::Rejected(Box::new(rejected))),
-                None => converted,
-            },
-            _ => converted,
+        if let (Ok((_, losses)), Some(least)) = (&converted, least)
+            && let Some(rejected) = refused(losses, least)
+        {
+            return Err(ConversionError::Rejected(Box::new(rejected)));
         }
+        converted
     }
 
     /// Calls the hook with the losses of a message, and returns its conversion. Fails as [`checked`](Self::checked).

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use mcp_convert::Rule;
 use mcp_revisions_core::{Loss, Outcome, UnknownFields};
 use mcp_revisions_plans::open::UNDECIDED;
+use mcp_revisions_plans::plan::{ConversionBody, PlannedConversion};
+use mcp_revisions_schema::pair::StepDirection;
 
 use super::put_back::put_back;
 use super::steps::Way;
@@ -149,7 +152,12 @@ fn check_one(
             ));
         }
     }
-    unknown_survive(instance, &there, &losses)?;
+    let plan = world.plans.get(way.pair).ok_or("no plan")?;
+    let direction = match way.up {
+        true => StepDirection::Up,
+        false => StepDirection::Down,
+    };
+    unknown_survive(instance, &there, &losses, plan.way(direction))?;
     let back = way.back(&there, policy)?;
     let shown = format!("\n  to: {there}");
     let back = match back {
@@ -221,14 +229,16 @@ fn reason(outcome: &Outcome<String>) -> Result<String, String> {
     })
 }
 
+/// The rules of no file: what is nobody's, a claim of another revision, and a name that stands twice in an opaque object.
+const BUILT_IN: [&str; 3] = [Rule::FOREIGN.id(), Rule::CLAIM.id(), Rule::INVALID.id()];
+
 /// Every loss is of this step, and of a rule that people can read.
 fn named_by_rules(said: &Said, way: &Way, losses: &[Loss]) -> Result<(), String> {
     for loss in losses {
         if loss.step != way.name {
             return Err(format!("a loss of another step: {loss}"));
         }
-        let built_in = [mcp_convert::Rule::FOREIGN, mcp_convert::Rule::CLAIM].map(|rule| rule.id());
-        if !said.ids.contains(loss.rule()) && !built_in.contains(&loss.rule()) {
+        if !said.ids.contains(loss.rule()) && !BUILT_IN.contains(&loss.rule()) {
             return Err(format!("a loss of no rule: {loss}"));
         }
     }
@@ -301,13 +311,21 @@ fn respell(value: &mut Value, implied: &Implied, number: f64) {
     }
 }
 
-/// Unknown members, and keys of `_meta` that are nobody's, stand where they stood, unless a loss tells of their place.
-fn unknown_survive(instance: &Instance, there: &str, losses: &[Loss]) -> Result<(), String> {
+/// Unknown members, and keys of `_meta` that are nobody's, stand where they stood or where the plan moves what holds them,
+/// unless a loss tells of their place.
+fn unknown_survive(
+    instance: &Instance,
+    there: &str,
+    losses: &[Loss],
+    conversions: &[PlannedConversion],
+) -> Result<(), String> {
     let read = |text: &str| text::parse(text).map_err(|at| format!("no JSON at {at}"));
     let mut search = Survival {
         here: read(&instance.text)?,
         there: read(there)?,
         losses,
+        conversions,
+        moved: Vec::new(),
         missing: None,
     };
     search.of(&instance.node, &mut Vec::new());
@@ -323,10 +341,66 @@ struct Survival<'l> {
     here: Value,
     there: Value,
     losses: &'l [Loss],
+    conversions: &'l [PlannedConversion],
+    /// The paths of values that stand elsewhere in the target, each with its path there.
+    moved: Vec<[Vec<String>; 2]>,
     missing: Option<String>,
 }
 
 impl Survival<'_> {
+    /// Returns the path in the target of a value of the source.
+    fn target(&self, path: &[String]) -> Vec<String> {
+        let moved = self.moved.iter().rev().find_map(|[from, to]| {
+            let rest = path.strip_prefix(from.as_slice())?;
+            Some([to, rest].concat())
+        });
+        moved.unwrap_or_else(|| path.to_vec())
+    }
+
+    /// Notes the values that the conversion of an object puts into a list, or takes out of one.
+    fn note_moves(&mut self, node: &Node, path: &[String]) {
+        let (Drawn::Object(members), types) = (&node.value, &node.facts.types) else {
+            return;
+        };
+        let member = |name: &str| members.iter().find(|member| member.name == name);
+        let bodies = self.conversions.iter().filter_map(|one| match &one.body {
+            ConversionBody::Object(plan) if types.iter().any(|ty| ty == one.from.name()) => {
+                Some(plan)
+            }
+            _ => None,
+        });
+        let target = self.target(path);
+        let below = |owner: &[String], steps: &[&str]| {
+            let steps = steps.iter().map(|step| (*step).to_owned());
+            owner.iter().cloned().chain(steps).collect::<Vec<_>>()
+        };
+        for plan in bodies {
+            for list in plan.gathered() {
+                for (index, held) in list.places(|_, held| member(&held.member).is_some()) {
+                    let steps = [&*list.wire, &*index.to_string(), &*held.wire];
+                    let to = below(&target, &steps);
+                    self.moved.push([below(path, &[&held.member]), to]);
+                }
+            }
+            for list in plan.spread() {
+                let Some(Drawn::List(items)) = member(&list.wire).map(|list| &list.node.value)
+                else {
+                    continue;
+                };
+                let is_item = |ty: &str| {
+                    items
+                        .iter()
+                        .any(|item| item.facts.types.iter().any(|own| own == ty))
+                };
+                for (index, held) in list.places(|item, _| is_item(&item.ty)) {
+                    let steps = [&*list.wire, &*index.to_string(), &*held.wire];
+                    let to = below(&target, &[&held.member]);
+                    self.moved.push([below(path, &steps), to]);
+                }
+            }
+        }
+    }
+
     fn of(&mut self, node: &Node, path: &mut Vec<String>) {
         let at = pointer(path);
         if self.losses.iter().any(|loss| loss.pointer() == at) {
@@ -336,16 +410,24 @@ impl Survival<'_> {
             Drawn::Object(members)
                 if node.facts.kind != Kind::Opaque && node.facts.kind != Kind::SchemaText =>
             {
+                self.note_moves(node, path);
                 for member in members {
                     path.push(member.name.clone());
                     if member.standing == Standing::Unknown && is_opaque(&member.node) {
-                        let lost = self
-                            .losses
-                            .iter()
-                            .any(|loss| loss.pointer() == pointer(path));
-                        let found = find(&mut self.there, path);
+                        // A mistake inside of it is told where it stands, and costs no more than itself.
+                        let own = pointer(path);
+                        let lost = self.losses.iter().any(|loss| {
+                            let place = loss.pointer();
+                            let below = place.strip_prefix(&own);
+                            below.is_some_and(|rest| {
+                                let is_mistake = loss.rule() == Rule::INVALID.id();
+                                rest.is_empty() || is_mistake && rest.starts_with('/')
+                            })
+                        });
+                        let target = self.target(path);
+                        let found = find(&mut self.there, &target);
                         if !lost && (found.is_none() || found != find(&mut self.here, path)) {
-                            self.missing.get_or_insert(pointer(path));
+                            self.missing.get_or_insert(own);
                         }
                     } else {
                         self.of(&member.node, path);

@@ -1,5 +1,6 @@
 //! Puts recorded losses back into a value that went there and back.
 
+use mcp_convert::Rule;
 use mcp_revisions_core::{Change, Loss};
 use mcp_wire::pointer::unescaped;
 
@@ -55,6 +56,11 @@ fn put_one(whole: &mut Value, loss: &Loss) -> Result<(), String> {
                 (Change::Removed, None, Some(lost)) => {
                     members.push((last.clone(), lost));
                     members.sort_by(|a, b| a.0.cmp(&b.0));
+                }
+                // Of members of one name the last one counts: those before it are the mistakes.
+                (Change::Removed, Some(_), Some(lost)) if loss.rule() == Rule::INVALID.id() => {
+                    let counts = members.iter().rposition(|(name, _)| name == last);
+                    members.insert(counts.unwrap_or_default(), (last.clone(), lost));
                 }
                 // What was removed may have been filled in again: from the session, or by a default.
                 (Change::Removed | Change::Replaced, Some(at), Some(lost)) => {

@@ -4,9 +4,9 @@ use mcp_convert::dynamic::{
     Failure, MethodFate, MethodStep, Pair, Part, RenamedMethod, RevisionTables, Subject, Tables,
     TypeStep,
 };
-use mcp_convert::{Context, Rule, Stop};
+use mcp_convert::{Context, Loss, Rule, Severity, Stop};
 use mcp_revisions_core::Revision;
-use mcp_wire::{Direction, Json, MethodInfo, TypeInfo};
+use mcp_wire::{Direction, Json, JsonObject, MethodInfo, TypeInfo};
 
 const fn method(name: &'static str) -> MethodInfo {
     MethodInfo {
@@ -172,4 +172,32 @@ fn a_hook_may_end_the_conversion_by_its_rule_and_where_it_stands() {
         _ => None,
     };
     assert_eq!(told, Some(("too-long", "/data".to_owned(), true)));
+}
+
+#[test]
+fn of_a_name_that_stands_twice_in_an_opaque_object_the_last_one_counts_and_the_other_is_told() {
+    let opened = |text: &str| {
+        let mut cx = Context::default();
+        let value = JsonObject::from_text(text).unwrap();
+        let members = cx.member("settings", value, |value, cx| cx.open(value));
+        let told = |loss: &Loss| (loss.pointer(), loss.severity(), loss.value());
+        (
+            members.map(|members| mcp_wire::to_string(&members)),
+            cx.losses().iter().map(told).collect::<Vec<_>>(),
+        )
+    };
+    let (members, losses) = opened(r#"{"a":1,"b":2,"a":3}"#);
+    assert_eq!(members.as_deref(), Ok(r#"{"b":2,"a":3}"#));
+    let first = (
+        "/settings/a".to_owned(),
+        Severity::Invalid,
+        Some(Json::of(&1)),
+    );
+    assert_eq!(losses, [first]);
+    let (members, losses) = opened(r#"{"a":1,"b":2}"#);
+    assert_eq!(members.as_deref(), Ok(r#"{"a":1,"b":2}"#));
+    assert_eq!(losses, []);
+    // A name that is not a text cannot be said to anybody.
+    let (members, _) = opened(r#"{"\ud800":1}"#);
+    assert!(matches!(members, Err(Stop::Rejected(_))), "{members:?}");
 }

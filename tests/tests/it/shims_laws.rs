@@ -52,9 +52,10 @@ fn carried_members_come_back_without_anything_put_back() {
     }
 }
 
-/// Whether something is lost by no rule of a file: what is undecided, and a claim of another revision.
+/// Whether something is lost by no rule of a file: what is undecided, a claim of another revision, and a mistake of the sender.
 fn built_in(rule: &str) -> bool {
-    rule == UNDECIDED || rule == mcp_convert::Rule::CLAIM.id()
+    use mcp_convert::Rule;
+    [UNDECIDED, Rule::CLAIM.id(), Rule::INVALID.id()].contains(&rule)
 }
 
 fn check_all(policy: UnknownFields) -> (Findings, &'static [Said]) {

@@ -6,7 +6,8 @@ use mcp_revisions_core::{
 };
 use std::fmt::Debug;
 
-use mcp_wire::{Decode, Encode, Notification, Request};
+use crate::runtime::Voice;
+use mcp_wire::{Decode, Direction, Encode, MethodKind, Notification, Request};
 use serde_json::{Value, json};
 
 /// What every generated type promises.
@@ -82,35 +83,34 @@ fn a_type_is_one_for_the_revisions_that_have_it_alike_and_another_for_those_that
     );
 }
 
-/// What a handler written once needs to know of a request.
-fn answer<R: Request>(params: &str, result: &str) -> (&'static str, String, String) {
-    let params: R::Params = mcp_wire::from_str(params).unwrap();
-    let result: R::Result = mcp_wire::from_str(result).unwrap();
-    (
-        R::METHOD,
-        mcp_wire::to_string(&params),
-        mcp_wire::to_string(&result),
-    )
+/// Reads samples of what the table says of a request's method, as its params and its result: both are written as they were.
+fn tied<R: Request>(id: &str) {
+    let voice = Voice::new(crate::specs::models().get(id).unwrap());
+    let mut rows = voice.rows(Direction::ClientToServer, MethodKind::Request);
+    let row = rows.find(|row| row.name == R::METHOD).unwrap();
+    let written = |texts: Vec<String>, as_written: fn(&str) -> String| {
+        assert!(!texts.is_empty(), "{id}: no samples of {}", R::METHOD);
+        for text in texts {
+            let same = mcp_tests::text::same(&text, &as_written(&text));
+            assert!(same, "{id}: {text}\nis written as\n{}", as_written(&text));
+        }
+    };
+    written(voice.samples(row.params, "params"), |text| {
+        mcp_wire::to_string(&mcp_wire::from_str::<R::Params>(text).unwrap())
+    });
+    written(voice.samples(row.result, "result"), |text| {
+        mcp_wire::to_string(&mcp_wire::from_str::<R::Result>(text).unwrap())
+    });
 }
 
 #[test]
 fn requests_tie_their_method_to_params_and_result() {
-    let (params, result) = (r#"{"name":"add"}"#, r#"{"content":[]}"#);
-    let same = ("tools/call", params.to_owned(), result.to_owned());
-    assert_eq!(answer::<v2024_11_05::CallToolRequest>(params, result), same);
-    assert_eq!(answer::<v2025_03_26::CallToolRequest>(params, result), same);
-    assert_eq!(answer::<v2025_06_18::CallToolRequest>(params, result), same);
-    assert_eq!(answer::<v2025_11_25::CallToolRequest>(params, result), same);
-    let text = r#"{"content":[],"resultType":"complete"}"#;
-    let meta = concat!(
-        r#"{"_meta":{"io.modelcontextprotocol/clientCapabilities":{},"#,
-        r#""io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},"#,
-        r#""io.modelcontextprotocol/protocolVersion":"2026-07-28"},"name":"add"}"#,
-    );
-    let same = ("tools/call", meta.to_owned(), text.to_owned());
-    assert_eq!(answer::<v2026_07_28_rc::CallToolRequest>(meta, text), same);
-    assert_eq!(answer::<v2026_07_28::CallToolRequest>(meta, text), same);
-    assert_eq!(answer::<draft::CallToolRequest>(meta, text), same);
+    macro_rules! tied {
+        ($($revision:ident)*) => {
+            $(tied::<$revision::CallToolRequest>($revision::REVISION);)*
+        };
+    }
+    tied!(v2024_11_05 v2025_03_26 v2025_06_18 v2025_11_25 v2026_07_28_rc v2026_07_28 draft);
     fn method<N: Notification>() -> &'static str {
         N::METHOD
     }

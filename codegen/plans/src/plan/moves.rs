@@ -67,6 +67,18 @@ impl AlternativesPlan {
     pub fn held_values(&self) -> impl Iterator<Item = &HeldValue> {
         self.items.iter().filter_map(|item| item.held.as_ref())
     }
+
+    /// Returns the values in the list that `has` these items, each with the index of its item: they are in the order of the
+    /// rule.
+    pub fn places(
+        &self,
+        has: impl Fn(&AlternativePlan, &HeldValue) -> bool,
+    ) -> impl Iterator<Item = (usize, &HeldValue)> {
+        let is_there =
+            move |item: &&AlternativePlan| item.held.as_ref().is_none_or(|held| has(item, held));
+        let there = self.items.iter().filter(is_there).enumerate();
+        there.filter_map(|(index, item)| Some((index, item.held.as_ref()?)))
+    }
 }
 
 /// An item of a list of typed alternatives.

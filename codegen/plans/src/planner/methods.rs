@@ -112,8 +112,12 @@ pub(super) fn methods(
                             // Both names are one question, which the older one asks.
                             Some((_, names)) => {
                                 let [old, new] = names;
-                                let open =
-                                    format!("`{old}` is gone, and `{new}` came, which is like it");
+                                let [gone, came] = [(&olds, old), (&news, new)]
+                                    .map(|(all, name)| all.get(&(name.clone(), *direction)));
+                                let open = format!(
+                                    "`{old}` is gone, and `{new}` came, which is like it{}",
+                                    gone.zip(came).map(rows_to_add).unwrap_or_default()
+                                );
                                 let row = ProposedRow::RenameMethod(names.clone());
                                 found.open(old.clone(), None, open, answer, row);
                             }
@@ -224,6 +228,21 @@ fn moved(olds: &Methods, news: &Methods) -> Vec<(Direction, [String; 2])> {
         Some((a.direction, [a.name.clone(), b.name.clone()]))
     });
     pairs.collect()
+}
+
+/// Returns what to say of the tables of `spec/methods.toml` that have a row of the older of two methods, and none of the newer.
+fn rows_to_add((old, new): (&ModelMethod, &ModelMethod)) -> String {
+    let is_lost = |old: &Option<String>, new: &Option<String>| old.is_some() && new.is_none();
+    let tables = [
+        ("[named-by]", is_lost(&old.named_by, &new.named_by)),
+        ("[capabilities]", is_lost(&old.capability, &new.capability)),
+    ];
+    let lost = tables.iter().filter(|(_, is_lost)| *is_lost);
+    let names: Vec<&str> = lost.map(|(name, _)| *name).collect();
+    match names.join(" and ") {
+        none if none.is_empty() => none,
+        names => format!("; {names} of spec/methods.toml have rows of the older name only"),
+    }
 }
 
 fn is_answered(method: &ModelMethod) -> bool {

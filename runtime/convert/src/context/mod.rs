@@ -4,7 +4,7 @@ mod parts;
 
 use std::sync::Arc;
 
-use mcp_wire::mend::{Mend, MendKind};
+use mcp_wire::mend::{Mend, MendKind, mend};
 use mcp_wire::{Decode, Encode, ErrorObject, Extra, Json, JsonObject};
 
 use crate::adapter::Adapter;
@@ -51,7 +51,6 @@ pub struct Context {
     /// Whether what is left to the session is not a loss.
     knows_session: bool,
     step: &'static str,
-    root: Vec<LossSegment>,
     path: Path,
     losses: Vec<Loss>,
 }
@@ -85,30 +84,32 @@ impl Context {
 
     /// Sets the member of a message that the value is: pointers of losses are those in the message.
     pub fn within(mut self, member: &'static str) -> Self {
-        self.root.push(LossSegment::Member(member));
-        self.path.reset(&self.root);
+        self.path.begin_at(member);
         self
     }
 
     /// Names the step that the next losses belong to.
     pub fn enter(&mut self, step: &'static str) {
         self.step = step;
-        self.path.reset(&self.root);
+        self.path.reset();
     }
 
     /// Runs a conversion of what no subscription delivers: the id of the session's is not for it.
+    #[inline]
     pub(crate) fn undelivered<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
-        let id = match &mut self.session {
+        match &self.session {
             Some(session) if session.subscription_id.is_some() => {
-                Arc::make_mut(session).subscription_id.take()
+                let silent = Session {
+                    subscription_id: None,
+                    ..Session::clone(session)
+                };
+                let delivering = self.session.replace(Arc::new(silent));
+                let result = run(self);
+                self.session = delivering;
+                result
             }
-            _ => None,
-        };
-        let result = run(self);
-        if let (Some(session), true) = (&mut self.session, id.is_some()) {
-            Arc::make_mut(session).subscription_id = id;
+            _ => run(self),
         }
-        result
     }
 
     /// Returns the policy.
@@ -313,12 +314,22 @@ impl Context {
         fact(self.session()).as_ref()?.read().ok()
     }
 
-    /// Returns the members of an opaque object.
+    /// Returns the members of an opaque object. A name that stands there twice is mended as in an object of named members: the
+    /// last one counts, and the other is recorded.
     ///
     /// # Errors
-    /// A name that stands there twice, or that is not a text: its meaning would be ambiguous.
-    pub fn open(&self, value: JsonObject) -> Result<Extra, Stop> {
-        value.read().map_err(|error| {
+    /// A name that is not a text, and more mistakes than are mended.
+    pub fn open(&mut self, value: JsonObject) -> Result<Extra, Stop> {
+        if let Ok(members) = value.read() {
+            return Ok(members);
+        }
+        let mended = mend(value.text(), &[], &mut |reader| Extra::new().fill(reader));
+        let members = mended.and_then(|mended| {
+            let members = mcp_wire::from_str(&mended.text)?;
+            self.mended(mended.mends);
+            Ok(members)
+        });
+        members.map_err(|error| {
             self.reject(
                 &Rule::UNREADABLE,
                 ErrorObject::INVALID_PARAMS,

@@ -214,12 +214,8 @@ impl Context {
         if list.iter().any(holds) {
             return self.spread(rule, name, list, is_always, alternative);
         }
-        self.note(
-            rule,
-            LossSegment::Member(name),
-            Change::Replaced,
-            Json::of(&list),
-        );
+        let below = LossSegment::Member(name);
+        self.note(rule, below, Change::Removed, Json::of(&list));
         [const { None }; N]
     }
 

@@ -126,6 +126,8 @@ pub struct ExtensionMethod {
     pub result: Option<String>,
     /// The source file that its types live in, where its method does not say it.
     pub area: Option<String>,
+    /// The member of its params that the header `Mcp-Name` repeats.
+    pub named_by: Option<String>,
 }
 
 impl ExtensionMethod {
@@ -359,6 +361,7 @@ impl ExtensionSpec {
             kind: None,
             result: None,
             area: None,
+            named_by: None,
         });
         let unknown = Self {
             name: name.to_owned(),

@@ -100,6 +100,8 @@ pub struct MethodRow {
     kind: Option<Spanned<String>>,
     result: Option<Spanned<String>>,
     area: Option<String>,
+    #[serde(rename = "named-by")]
+    named_by: Option<String>,
     pub since: Option<String>,
     pub until: Option<String>,
 }
@@ -190,6 +192,7 @@ impl ExtensionRows {
             kind: (row.kind.as_ref()).and_then(|word| kind_of_word(word.get_ref())),
             result: row.result.as_ref().map(|of| of.get_ref().clone()),
             area: row.area.clone(),
+            named_by: row.named_by.clone(),
         };
         rows.map(method).collect()
     }

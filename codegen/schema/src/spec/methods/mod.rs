@@ -196,6 +196,9 @@ impl MethodRules {
             if let Some(area) = &method.area {
                 rules.areas.insert(name.clone(), area.clone());
             }
+            if let Some(member) = &method.named_by {
+                rules.named_by.insert(name.clone(), member.clone());
+            }
             rules.results.retain(|rule| rule.method != *name);
             let own = method.result.iter().map(|result| ResultRule {
                 method: name.clone(),
