@@ -57,8 +57,7 @@ struct CachedTools {
 }
 
 impl CallerTools {
-    /// Returns the tools that were listed for an identity. Returns the list of a caller. An old or empty one means that the
-    /// handlers are to be asked.
+    /// Returns the tools that were listed for a caller; as an error, an old or empty list, so that the handlers are asked.
     pub(super) fn of(&self, identity: &Identity) -> Result<Arc<Learned>, Arc<Learned>> {
         let all = lock(&self.0);
         let known = all.get(identity).ok_or_else(Arc::default)?;
