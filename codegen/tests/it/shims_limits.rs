@@ -430,7 +430,7 @@ fn a_proposed_row_settles_what_it_is_proposed_for() {
         ),
         ("Tool.1a", "put Tool/properties/1a {\"type\": \"string\"}"),
         ("LoggingLevel|alert", "take LoggingLevel/enum/0"),
-        // A reference with more beside it, and a keyword that nobody knows.
+        // A `$ref` with another keyword beside it, and a keyword that JSON Schema does not have.
         (
             "Tool.annotations",
             "put Tool/properties/annotations {\"$ref\": \"#/$defs/ToolAnnotations\", \"required\": [\"title\"]}",

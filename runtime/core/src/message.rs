@@ -258,8 +258,8 @@ pub(crate) fn name_at<'m>(
     route.method_name(method, sender.unwrap_or(Direction::ClientToServer), at)
 }
 
-/// Returns the step at which a method of the server is no longer a message by itself: the last place in which it is one, and the
-/// state that the step needs.
+/// Finds the step behind which a request of the server is sent inside a result. Returns the index of the last place where the
+/// request is a message, and the state that the step needs.
 fn crossing(
     method: &str,
     route: &Route,

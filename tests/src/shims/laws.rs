@@ -229,7 +229,8 @@ fn reason(outcome: &Outcome<String>) -> Result<String, String> {
     })
 }
 
-/// The rules of no file: what is nobody's, a claim of another revision, and a name that stands twice in an opaque object.
+/// The rules that the conversions have without a file: for foreign members, for the claim of another revision, and for a name that
+/// an opaque object has twice.
 const BUILT_IN: [&str; 3] = [Rule::FOREIGN.id(), Rule::CLAIM.id(), Rule::INVALID.id()];
 
 /// Every loss is of this step, and of a rule that people can read.

@@ -145,7 +145,7 @@ fn each_change_is_carried_or_named_and_its_row_settles_it() {
             Some(())
         };
         if check(&with_all, &steps).is_none() {
-            // One of them leaves no schema: what the generator refuses is no model.
+            // The generator refuses the schema with all these changes: each is tried in a schema of its own.
             let _ = check(&with_row, &[]);
             let (schema, steps) = randomly(schema.clone());
             let _ = check(&schema, &steps);

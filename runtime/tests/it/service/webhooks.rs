@@ -232,7 +232,7 @@ async fn a_subscription_ends_with_its_time_its_client_and_its_server() {
     assert_eq!(posts(&[&new, &old]).await, 1);
     tokio::time::sleep(Duration::from_secs(100)).await;
     assert_eq!(posts(&[&new]).await, 1);
-    // Nobody else ends it; without being renewed it ends by itself.
+    // Another principal cannot end the subscription, which ends once its time is over.
     let refused = eve.unsubscribe_events(unsubscribe()).await.unwrap_err();
     assert_eq!(code(&refused), Some(NOT_FOUND));
     tokio::time::sleep(Duration::from_secs(20)).await;

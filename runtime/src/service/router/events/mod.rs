@@ -319,7 +319,8 @@ fn method_handler(name: &'static str, events: Arc<EventSet>) -> super::MethodHan
 
 impl Router {
     /// Serves these event types. Declares the extension `io.modelcontextprotocol/events`, and answers `events/list`,
-    /// `events/poll`, `events/stream` and, [with webhooks](Events::with_webhooks), `events/subscribe`; clients of the handshake lifecycle are not offered it. Feature `ext-events`.
+    /// `events/poll`, `events/stream` and, [with webhooks](Events::with_webhooks), `events/subscribe`. Clients of the handshake
+    /// lifecycle are not offered it. Feature `ext-events`.
     ///
     /// [`build`](Self::build) reports an event type without a name, two of one name, and a second list.
     ///

@@ -213,11 +213,10 @@ impl Webhooks {
         let result = ext::SubscribeEventsResult::new(&*id, Some(end)).with_truncated(false);
         let settings = match self.renew(&id, settings) {
             Ok(status) => {
-                let position = lock(&status).position.clone();
-                let status = lock(&status).as_result();
+                let status = lock(&status);
                 return Ok(result
-                    .with_cursor(Some(position))
-                    .with_delivery_status(status));
+                    .with_cursor(Some(status.position.clone()))
+                    .with_delivery_status(status.as_result()));
             }
             Err(settings) => settings,
         };
@@ -371,7 +370,7 @@ impl Webhooks {
     /// Returns whether the principal has another subscription at this URL, which was verified for it.
     ///
     /// # Errors
-    /// Returns an error if there is no room for one more.
+    /// Returns an error if the server or the principal has as many subscriptions as it may.
     fn has_room(
         &self,
         open: &mut HashMap<String, OpenWebhook>,
@@ -381,8 +380,10 @@ impl Webhooks {
         open.retain(|_, webhook| !webhook.task.is_finished());
         let own = || open.values().filter(|it| it.principal == principal);
         let most = self.most.div_ceil(4);
-        if open.len() >= self.most || own().count() >= most {
-            return Err(exhausted("subscriptions", most));
+        for (count, most) in [(open.len(), self.most), (own().count(), most)] {
+            if count >= most {
+                return Err(exhausted("subscriptions", most));
+            }
         }
         Ok(own().any(|it| it.url == url))
     }

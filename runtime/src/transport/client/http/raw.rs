@@ -39,7 +39,7 @@ impl RawHttp {
     }
 
     /// Sends a request with these headers besides those of the server and its authorization, and waits for the head of the
-    /// response, and for the body if that is no stream. Returns the reason if no response arrives.
+    /// response, and for the body if that is no stream. The error is the reason why the server sent no response.
     pub async fn send(
         &self,
         method: &str,

@@ -27,7 +27,7 @@ pub(crate) struct Poster {
 /// Reason why a request has no response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PostFailure {
-    /// There is no connection: the address is not allowed, or does not answer.
+    /// The address is not allowed, or its host accepts no connection.
     NoConnection,
     /// The certificate is not trusted, or the peer does not speak TLS.
     Tls,
